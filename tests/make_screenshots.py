@@ -174,8 +174,7 @@ async def _form(driven: Driven) -> None:
 
 async def _cancel(driven: Driven) -> None:
     await _select(driven, noon.LIVE)
-    await driven.press("space", "space", "X")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet")
+    await driven.opens(ConfirmDialog, "space", "space", "X")
     await driven.settle()
 
 
@@ -246,11 +245,9 @@ async def make_samples(names: Sequence[str]) -> None:
     """Make pictures of :data:`SAMPLE`, all on one local service."""
     with temporary_paths() as paths:
         start = partial(
-            local_service.ensure_running,
-            settings_file=paths.settings_file,
-            idle_exit_s=IDLE_EXIT_S,
+            local_service.ensure_running, settings_file=paths.settings_file, idle_exit_s=IDLE_EXIT_S,
             more=("--sample", "--sample-runs", "60"),
-        )
+        )  # fmt: skip
         app = ConsoleApp(LaunchOptions(paths, {}, SettingOptions(local=True), start_local=start))
         async with app.run_test(size=SIZE) as pilot:
             await _until(lambda: app.session is not None, pilot)

@@ -41,11 +41,9 @@ def careless_service() -> ScriptedService:
     """A service that repeats the key in every place, and names a private page."""
     repeated = f"could not use Bearer {KEY}"
     service = ScriptedService(
-        runs=[open_run(RUN_ID, "completed", reason="internal")],
-        events={RUN_ID: echo_events()},
-        account=account(),
+        runs=[open_run(RUN_ID, "completed", reason="internal")], events={RUN_ID: echo_events()}, account=account(),
         key=KEY,
-    )
+    )  # fmt: skip
     refused = Said(400, problem("validation_failed", detail=repeated, title=repeated))
     service.say("GET", "/v1/receipts/.*", refused)
     service.say("GET", "/v1/arms", Said(502, f"<p>{repeated}</p>".encode(), content_type="text/html"))
@@ -125,8 +123,7 @@ def test_a_key_given_as_a_reference_or_id_is_refused_before_it_is_kept_or_sent(
 ) -> None:
     cli("account")
     heard = len(service.heard)
-    outcome = cli(*words, KEY)
-    assert outcome.code == 2, outcome.errors
+    outcome = cli(*words, KEY, code=2)
     assert ": Looks like a key of this API" in outcome.errors
     assert_unseen(outcome.stdout + outcome.stderr, words)
     assert [one for one in service.heard[heard:] if one.head.method != "GET"] == []

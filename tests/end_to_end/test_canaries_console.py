@@ -73,15 +73,12 @@ async def test_no_picture_of_any_screen_holds_the_key_or_an_address_that_was_tol
 def open_page(terminal: Terminal) -> None:
     """Ask for the private page of the check's key."""
     terminal.wait_for("vrf_7c1e")
-    terminal.type(".")
-    terminal.wait_for("Connect")
+    terminal.type(".", until="Connect")
     terminal.press("down", "down", "enter")
     # The request is checked once it is shown, and only then goes on.
     terminal.wait_for('"kind": "no_expiration"')
-    terminal.press("tab", "tab", "tab", "tab", "enter")
-    terminal.wait_for("Ask for the page")
-    terminal.press("tab", "enter")
-    terminal.wait_for(TOKEN)
+    terminal.press("tab", "tab", "tab", "tab", "enter", until="Ask for the page")
+    terminal.press("tab", "enter", until=TOKEN)
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)

@@ -206,8 +206,7 @@ def opened(home: Path, service: ScriptedService, *words: str, size: tuple[int, i
         driven = Driven(terminal)
         terminal.wait_for("● live")
         yield driven
-        terminal.type("?")
-        terminal.wait_for("How the service works")
+        terminal.type("?", until="How the service works")
         terminal.type("q")
         terminal.wait_gone("How the service works")
         assert driven.leave() == 0
@@ -269,12 +268,10 @@ def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
             "Receipts hold neither",
             '"execution_id"',
         ):
-            terminal.type(">")
-            terminal.wait_for(sign)
+            terminal.type(">", until=sign)
             driven.press("pagedown", "G")
         for key, sign in (("Y", "Copy   run"), (".", "Actions   run")):
-            terminal.type(key)
-            terminal.wait_for(sign)
+            terminal.type(key, until=sign)
             terminal.press("down", "esc")
             terminal.wait_gone(sign)
         driven.press("q", "g")
@@ -283,17 +280,12 @@ def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
             (("A",), "New run"),
             (("+",), "New run"),
         ):
-            terminal.press(*keys)
-            terminal.wait_for(sign)
+            terminal.press(*keys, until=sign)
             terminal.press("tab", "esc")
             terminal.wait_gone(sign)
-        terminal.type(":")
-        terminal.wait_for("Go to Runs")
-        terminal.type("account\r")
-        terminal.wait_for("Account and usage")
+        terminal.type(":", until="Go to Runs")
+        terminal.type("account\r", until="Account and usage")
         driven.press("G", "v", "G")
-        terminal.type("[")
-        terminal.wait_for("Runs · executions")
-        terminal.type(",")
-        terminal.wait_for("Settings")
+        terminal.type("[", until="Runs · executions")
+        terminal.type(",", until="Settings")
         driven.press("G")

@@ -34,24 +34,19 @@ def test_with_nothing_configured_the_console_opens_and_runs_a_test_run_to_its_re
     with console(home) as terminal:
         terminal.wait_for("No service is configured")
         terminal.wait_for("No runs yet.")
-        terminal.type("+")
-        terminal.wait_for("New run")
+        terminal.type("+", until="New run")
         # The rules are loaded once they are seen to hold.
         terminal.paste("x" * 4001)
         terminal.wait_for(re.compile("✗ .*4000"))
-        terminal.press("ctrl+u")
-        terminal.wait_for('"objective": ""')
-        terminal.type("Say hello.")
-        terminal.wait_for('"objective": "Say hello."')
+        terminal.press("ctrl+u", until='"objective": ""')
+        terminal.type("Say hello.", until='"objective": "Say hello."')
         terminal.wait_gone(re.compile("✗ .*4000"))
         terminal.click_until("Start…", re.compile(r'Starts a test run[^$]*"objective": "Say[^$]*Start the run'))
         terminal.click_until("Start the run", "done")
         terminal.wait_for("✓ completed")
         terminal.wait_for(re.compile(r"lifecycle +✓ completed"))
-        terminal.type(">>>>>")
-        terminal.wait_for("neither prompt nor output")
-        terminal.press("esc")
-        terminal.wait_for("┏━ Runs")
+        terminal.type(">>>>>", until="neither prompt nor output")
+        terminal.press("esc", until="┏━ Runs")
         terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before
@@ -104,10 +99,8 @@ def test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind(home: Path) -> 
         terminal.wait_for("sample/ember-small", MOVING)
         terminal.type("6")
         terminal.wait_for("connection_test_required", MOVING)
-        terminal.type("[")
-        terminal.wait_for("Models ·")
-        terminal.type("[")
-        terminal.wait_for("Runs ·")
+        terminal.type("[", until="Models ·")
+        terminal.type("[", until="Runs ·")
         terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before

@@ -77,16 +77,14 @@ def test_an_empty_organization_follows_the_next_actions_to_a_selected_model(cli:
     assert template(cli)["catalog_row"]["model"]["model_key"].endswith("/tiny-1")
 
     assert cli("templates", "plan", TEMPLATE).code == 0
-    applied = cli("templates", "apply", TEMPLATE, "--yes", "--json")
-    assert applied.code == 0, applied.errors
+    applied = cli("templates", "apply", TEMPLATE, "--yes", "--json", code=0)
     application_id = applied.json["application_id"]
     proved = application_that(cli, application_id, lambda it: it["state"] == "echo_proved")
     assert proved["next_action"]["type"] == "authorize_byok_live_proof"
     assert models.prompts == [], "nothing is spent before it is authorized"
     assert cli("templates", "select", application_id).code == 1
 
-    resumed = cli("templates", "resume", application_id, "--yes")
-    assert resumed.code == 0, resumed.errors
+    cli("templates", "resume", application_id, "--yes", code=0)
     ready = application_that(cli, application_id, lambda it: it["state"] == "ready")
     assert [effect["id"] for effect in ready["completed_effects"]] == [
         "save_model", "submit_echo", "submit_bounded_live_proof", "live_result_ready",
@@ -98,7 +96,6 @@ def test_an_empty_organization_follows_the_next_actions_to_a_selected_model(cli:
     assert receipt["slices"][0]["route"]["selected"]["arm_id"] == ready["managed_arm_id"]
 
     assert ready["next_action"]["type"] == "select_model"
-    selected = cli("templates", "select", application_id, "--json")
-    assert selected.code == 0, selected.errors
+    selected = cli("templates", "select", application_id, "--json", code=0)
     assert cli("templates", "select", "--json").json["managed_arm_id"] == ready["managed_arm_id"]
     assert selected.json["proof_execution_id"] == ready["live_execution_id"]

@@ -75,8 +75,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         service = stack.enter_context(ServiceProcess(tmp_path / "service", "--allow-loopback-checks"))
         cli = Cli(tmp_path, base_url=service.base_url, api_key=service.api_key)
         both = ("--model", "draft-1", "--model", "draft-2")
-        connected = cli("sources", "connect", "--openai-compatible", models.base_url, *both, "--json")
-        assert connected.code == 0, connected.errors
+        connected = cli("sources", "connect", "--openai-compatible", models.base_url, *both, "--json", code=0)
         first, second = (arm["arm_id"] for arm in connected.json["arms"])
         models.answer(FIRST, SECOND)
         registered = cli(

@@ -56,14 +56,11 @@ def service_data(home: Path) -> Path:
 def test_from_nothing_to_the_first_receipt_of_a_foreign_model_in_three_commands(home: Path, server: Stranger) -> None:
     cli, before = Cli(home), len(server.calls())
     connect = ("sources", "connect", "--openai-compatible", server.base_url, "--local", "--model", "gpt-4o", *PRICES)
-    connected = cli(*connect)
-    assert connected.code == 0, connected.errors
+    connected = cli(*connect, code=0)
     submit = ("runs", "submit", "--mode", "live", "--objective", PROMPT, *BUDGET, "--watch", "--exit-status")
-    run = cli(*submit, "--local", "--json")
-    assert run.code == 0, run.errors
+    run = cli(*submit, "--local", "--json", code=0)
     execution_id = run.json_lines[0]["execution_id"]
-    receipt = cli("receipts", "show", execution_id, "--local", "--json")
-    assert receipt.code == 0, receipt.errors
+    receipt = cli("receipts", "show", execution_id, "--local", "--json", code=0)
 
     # The first call is the test of the connection.
     _, call = server.calls()[before:]

@@ -16,26 +16,19 @@ from tests.tui import noon
 def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
     with running_service(noon.service()) as service, console(tmp_path, base_url=service.base_url) as terminal:
         terminal.wait_for("5c9d03f4")
-        terminal.press("down")
-        terminal.wait_for("8 events")
+        terminal.press("down", until="8 events")
         terminal.press("enter")
-        terminal.type(">>")
-        terminal.wait_for(re.compile(r"attempt 1 +█+ +10 s +✗ rejected 0\.31"))
+        terminal.type(">>", until=re.compile(r"attempt 1 +█+ +10 s +✗ rejected 0\.31"))
         terminal.wait_for(re.compile(r"→ attempt 2 +█+ +17 s +✓ accepted 0\.86"))
-        terminal.type("m")
-        terminal.wait_for("REPLAY")
+        terminal.type("m", until="REPLAY")
         terminal.wait_for("plays 1×")
-        terminal.type("g")
-        terminal.wait_for("event 1 of 8")
+        terminal.type("g", until="event 1 of 8")
         terminal.wait_for("PAUSED")
-        terminal.press("right", "right", "right", "right")
-        terminal.wait_for("event 5 of 8")
+        terminal.press("right", "right", "right", "right", until="event 5 of 8")
         assert "accepted 0.86" not in terminal.screen.text
-        terminal.type("s")
-        terminal.wait_for("14:05:10, +30s")
+        terminal.type("s", until="14:05:10, +30s")
         terminal.type("+60s")
-        terminal.press("enter")
-        terminal.wait_for("event 8 of 8")
+        terminal.press("enter", until="event 8 of 8")
         terminal.press("esc")
         terminal.wait_gone("REPLAY")
         # The run is open as before.
@@ -43,13 +36,11 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.press("esc")
         # An escape with a letter right behind it is the letter with alt.
         terminal.wait_for("enter open")
-        terminal.type("g GV*")
-        terminal.wait_for("Run wall")
+        terminal.type("g GV*", until="Run wall")
         terminal.wait_for("→ 1 retry")
         # The largest one has the focus.
         terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
-        terminal.press("enter")
-        terminal.wait_for(re.compile("Runs . executions"))
+        terminal.press("enter", until=re.compile("Runs . executions"))
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert terminal.flags == terminal.flags_before

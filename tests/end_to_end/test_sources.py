@@ -53,8 +53,7 @@ def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, model
     assert cli("sources", "list", "--json").json == []
 
     # Connecting twice makes one connection, and its model is saved once.
-    made = cli(*connect, "--key-stdin", stdin=SECRET.encode())
-    assert made.code == 0, made.errors
+    made = cli(*connect, "--key-stdin", stdin=SECRET.encode(), code=0)
     connection_id = made.json["connection"]["connection_id"]
     again = cli(*connect, "--key-stdin", stdin=SECRET.encode())
     assert [again.json["connection"]["connection_id"], again.json["arms"][0]["arm_id"]] == [
@@ -71,8 +70,7 @@ def test_a_model_is_connected_saved_run_rotated_and_disconnected(cli: Cli, model
     arm = cli("models", "save", deployment["model_deployment_id"], "--name", "Tiny", "--json").json
     assert [it["display_name"] for it in cli("arms", "list", "--status", "ready", "--json").json] == ["Tiny"]
 
-    run = cli(*LIVE, "--arm-id", arm["arm_id"], "--watch", "--json")
-    assert run.code == 0, run.errors
+    run = cli(*LIVE, "--arm-id", arm["arm_id"], "--watch", "--json", code=0)
     execution_id = run.json_lines[0]["execution_id"]
     assert "Hello from tiny-1." in cli("runs", "result", execution_id).text
     receipt = cli("receipts", "show", execution_id, "--json").json
@@ -142,8 +140,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         assert "the test passed" in refused.errors
         assert refused.json["connection"]["usable"]
 
-    down = cli("sources", "test", connection_id)
-    assert down.code == 1
+    down = cli("sources", "test", connection_id, code=1)
     assert "nothing answered at the address" in down.errors
     assert "Start the server" in down.errors
     again = connect("--model", "tiny-1")
@@ -159,11 +156,9 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
 def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:
     with running_model_server(ModelServer(models=("tiny-1", "tiny-2", "tiny-3"), has_list=False)) as running:
         words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Listless")
-        unnamed = cli(*words)
-        assert unnamed.code == 1
+        unnamed = cli(*words, code=1)
         assert "--model NAME" in unnamed.errors
-        named = cli(*words, "--model", "tiny-2", "--model", "tiny-1", "--json")
-        assert named.code == 0, named.errors
+        named = cli(*words, "--model", "tiny-2", "--model", "tiny-1", "--json", code=0)
         assert [arm["model_id"] for arm in named.json["arms"]] == ["tiny-2", "tiny-1"]
         assert named.errors.count("--data-class") == 1
         assert "the list of models could not be read: nothing at this path lists models" in named.errors
@@ -188,11 +183,9 @@ def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -
 
 
 def test_a_template_is_applied_to_its_echo_proof(cli: Cli) -> None:
-    plan = cli("templates", "plan", "starter", "--json")
-    assert plan.code == 0
+    plan = cli("templates", "plan", "starter", "--json", code=0)
     words = ("--digest", plan.json["digest"], "--issued-at", plan.json["issued_at"], "--json")
-    applied = cli("templates", "apply", "starter", *words)
-    assert applied.code == 0, applied.errors
+    cli("templates", "apply", "starter", *words, code=0)
     stale = cli(
         "templates", "apply", "starter", "--digest", "sha256:0", "--issued-at", plan.json["issued_at"], "--json"
     )

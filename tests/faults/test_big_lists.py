@@ -337,8 +337,7 @@ async def test_a_filter_that_is_closed_while_it_searches_says_so_and_shows_no_ot
         searches = Searches(monkeypatch, steps=2)
         monkeypatch.setattr(list_model, "SHOW_AGAIN_S", 0.0)
         await driven.filter("quixpro")
-        await driven.shows(f"searching {MANY} receipts")
-        assert "searching…  newest first" in driven.text
+        await driven.shows(f"searching {MANY} receipts", "searching…  newest first")
         assert not screen_of(driven).table.rows
         searches.go_on()
         await driven.shows(f"0 of {MANY} match quixpro")

@@ -60,17 +60,14 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
     with running_service(made) as service, console(tmp_path, base_url=service.base_url, columns=160) as terminal:
         terminal.wait_for("step 1.")
         terminal.wait_for("● live")
-        terminal.type("i")
-        terminal.wait_for("label ")
+        terminal.type("i", until="label ")
         terminal.type("kept before\r")
         terminal.wait_until(lambda: notes_of(database) == ["kept before"], "the label to be kept", poll=True)
         with full_disk(terminal.process.pid):
             growing.grow(2)
             terminal.wait_for("not kept: The console's data directory is not usable", timeout=90)
-            terminal.type("i")
-            terminal.wait_for("note ")
-            terminal.type(", and more\r")
-            terminal.wait_for("━ not saved: The console's data directory is not usable")
+            terminal.type("i", until="note ")
+            terminal.type(", and more\r", until="━ not saved: The console's data directory is not usable")
             # The list still works: it needs no disk.
             heard = len(service.requests("GET", "/v1/executions"))
             terminal.wait_until(

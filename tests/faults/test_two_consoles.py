@@ -29,8 +29,7 @@ SUBMIT: Final = (
 
 def write(terminal: Terminal, text: str) -> None:
     """Add a text to label and note of the run under the cursor, and wait until its list shows it."""
-    terminal.type("i")
-    terminal.wait_for("note ")
+    terminal.type("i", until="note ")
     terminal.type(text)
     terminal.press("tab")
     terminal.type(text)
@@ -42,10 +41,8 @@ def write(terminal: Terminal, text: str) -> None:
 def test_two_consoles_and_verbs_on_one_data_directory_lose_nothing_of_each_other(tmp_path: Path) -> None:
     made = ScriptedService(
         runs=[run(run_id, "running") for run_id in RUNS],
-        events={run_id: [event(1, "running", execution_id=run_id)] for run_id in RUNS},
-        account=account(),
-        key=KEY,
-    )
+        events={run_id: [event(1, "running", execution_id=run_id)] for run_id in RUNS}, account=account(), key=KEY,
+    )  # fmt: skip
     with running_service(made) as service, running_peer(service.base_url) as peer:
         # Every other submit loses its answer however often it asks.
         peer.plan(match("POST"), always=Reset(after="answer"))

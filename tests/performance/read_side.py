@@ -223,11 +223,9 @@ def _packing() -> list[Figure]:
 
     packed = pack()
     loads, packing, reading = in_turns(
-        lambda: list(map(json.loads, texts)),
-        pack,
-        lambda: [receipt.decoded() for receipt in packed],
+        lambda: list(map(json.loads, texts)), pack, lambda: [receipt.decoded() for receipt in packed],
         clock=time.thread_time,
-    )
+    )  # fmt: skip
     each = 1e6 / EVENTS
     forms = [receipt.packed for receipt in packed]
     size = sum(len(form[1]) for form in forms if form is not None) / EVENTS

@@ -122,8 +122,7 @@ def soak(home: Path, seconds: float, *, seed: int = SEED) -> Soak:
         (home / "console").mkdir()
         with console(home / "console", base_url=peer.base_url, key=service.api_key) as terminal:
             terminal.wait_for("● live")
-            terminal.type("1")
-            terminal.wait_for("completed")
+            terminal.type("1", until="completed")
             faulting = workers.call(_start(_fault(peer, chance, made, over)))
             _watch(terminal, service, seconds, made)
             over.set()

@@ -128,8 +128,7 @@ def _shares_text(parts: Mapping[str, float]) -> str:
 def _live_body(home: Path, service: ServiceProcess, model: str) -> dict[str, Any]:
     """A live run of the model server's model, once that is saved."""
     cli = Cli(home, base_url=service.base_url, api_key=service.api_key)
-    done = cli("sources", "connect", "--openai-compatible", model, "--json")
-    assert done.code == 0, done.errors
+    done = cli("sources", "connect", "--openai-compatible", model, "--json", code=0)
     (arm,) = done.json["arms"]
     return request_body("live", routing={"required_arm_id": arm["arm_id"]})
 

@@ -86,8 +86,7 @@ def _stop_following(terminal: Terminal) -> float:
     deadline = time.monotonic() + FLOOD_S
     terminal.wait_until(lambda: time.monotonic() >= deadline, "the link to be full", FLOOD_S + 60.0, poll=True)
     start = time.perf_counter()
-    terminal.type("f")
-    terminal.wait_for("PAUSED")
+    terminal.type("f", until="PAUSED")
     taken = time.perf_counter() - start
     terminal.type("f")
     terminal.wait_gone("PAUSED")

@@ -17,12 +17,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from textual import _wait
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widget import Widget
 
 from runwatch.base.paths import Paths
@@ -31,11 +33,14 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.lists.record_table import RecordTable
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from tests.support.clock import FakeClock
 from tests.support.scripted import ScriptedService
 from tests.tui.frames import frames_left_out
 from tests.tui.look import lines_of
 from tests.tui.samples import NOON
+
+ScreenClass = type[Screen[Any]]
 
 KEY: Final = "rk_test_sentinel_7f3a9c"
 """The key to the scripted service. No screen, no frame and no log may ever hold it."""
@@ -176,15 +181,30 @@ class Driven:
         """Put the cursor on a row as soon as the list shows it."""
         await self.until(lambda: self.table.select(key), f"{key} to be listed")
 
-    async def shows(self, text: str | re.Pattern[str]) -> None:
-        """Wait until the screen shows a text."""
-        pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
-        await self.until(lambda: pattern.search(self.text) is not None, f"{pattern.pattern!r} to show")
+    async def shows(self, *texts: str | re.Pattern[str]) -> None:
+        """Wait until the screen shows each of these texts, one after the other."""
+        for text in texts:
+            pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
+            await self.until(partial(self._sees, pattern), f"{pattern.pattern!r} to show")
+
+    def _sees(self, pattern: re.Pattern[str]) -> bool:
+        return pattern.search(self.text) is not None
 
     async def reaches(self, text: str | re.Pattern[str], *keys: str) -> None:
         """Press keys, and wait until the screen shows a text."""
         await self.press(*keys)
         await self.shows(text)
+
+    async def opens(self, screen: ScreenClass, *keys: str) -> None:
+        """Press keys, and wait until a screen of this class is in front."""
+        await self.press(*keys)
+        await self.until(lambda: isinstance(self.app.screen, screen), f"{screen.__name__} to be in front")
+
+    async def review(self) -> None:
+        """Open the confirmation dialog of the form in front, as soon as its request is valid."""
+        await self.until(lambda: not self.app.screen.query_one("#start").disabled, "the request to be valid")
+        self.app.screen.query_one("#start").focus()
+        await self.opens(ConfirmDialog, "enter")
 
     async def comes(self, text: str | re.Pattern[str], within_s: float = 10.0) -> None:
         """Let time go by until the screen shows a text: what is read in the background waits for its turn.

@@ -179,16 +179,14 @@ def refused() -> ProblemEntry:
     """A submit that was refused for two fields."""
     problem = Problem(
         {
-            "type": "https://runwatch.invalid/problems/validation_failed",
-            "title": "The request is invalid.",
-            "status": 400,
-            "instance": "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11",
+            "type": "https://runwatch.invalid/problems/validation_failed", "title": "The request is invalid.",
+            "status": 400, "instance": "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11",
             "errors": [
                 {"field": "policy.budget.max_cost_usd", "message": "Must be greater than 0."},
                 {"field": "task.objective", "message": "Required."},
             ],
-        }
-    )
+        },
+    )  # fmt: skip
     return entry_from_problem(
         problem, time=NOON, profile="local", origin="http://127.0.0.1:40213", method="POST", path="/v1/executions",
         operation="postExecutions", key="7c1e9f30", attempt=1, elapsed_s=0.143,

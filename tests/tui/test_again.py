@@ -13,7 +13,6 @@ from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.event_log import EventLog
-from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu
 from runwatch.view.runs.run_facts import RunFacts
 from tests.support.builders import request_body
@@ -37,17 +36,13 @@ def facts(driven: Driven) -> RunFacts:
 
 
 async def form(driven: Driven) -> None:
-    await driven.until(lambda: isinstance(driven.app.screen, RunFormScreen), "the form to open")
+    await driven.opens(RunFormScreen)
 
 
 async def submit(driven: Driven) -> None:
     """Send what the form holds, and close the dialog."""
-    await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
-    driven.app.screen.query_one("#start").focus()
-    await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
-    await driven.press("tab", "enter")
-    await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+    await driven.review()
+    await driven.opens(RunsScreen, "tab", "enter")
 
 
 # Again.
@@ -87,8 +82,7 @@ async def test_what_is_not_known_of_the_earlier_run_is_said_and_nothing_of_it_is
         assert value(driven, "mode") == "live"
         assert value(driven, "data_classes") == "public, tenant_internal"
         assert value(driven, "objective") == value(driven, "verifier_id") == value(driven, "arm_id") == ""
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.opens(RunsScreen, "escape")
 
 
 @pytest.mark.exhaustive
@@ -97,8 +91,7 @@ async def test_the_menu_and_the_palette_offer_it(tmp_path: Path) -> None:
         await driven.press("full_stop")
         await driven.click_text("Run it again", times=2)
         await form(driven)
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.opens(RunsScreen, "escape")
         await driven.press("colon")
         await driven.type("again")
         await driven.shows("view: again")
@@ -139,8 +132,7 @@ async def test_what_was_typed_is_kept_on_every_way_out(tmp_path: Path, keys: lis
         await form(driven)
         await driven.type("Half a thou")
         driven.app.screen.query_one("#leave").focus()
-        await driven.press(*keys)
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be in front")
+        await driven.opens(RunsScreen, *keys)
         await driven.press("plus")
         await form(driven)
         assert value(driven, "objective") == "Half a thou"
@@ -182,11 +174,9 @@ async def test_a_look_at_an_earlier_run_in_the_form_leaves_what_was_typed(tmp_pa
         await driven.press("plus")
         await form(driven)
         await driven.type("Mine.")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.opens(RunsScreen, "escape")
         await driven.reaches("New run like", "A")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the form to close")
+        await driven.opens(RunsScreen, "escape")
         await driven.press("plus")
         await form(driven)
         assert value(driven, "objective") == "Mine."

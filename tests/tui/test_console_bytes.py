@@ -37,15 +37,13 @@ HALVES: Final = [b"\x1b[", b"\x1b[M", b"\x1b[M \xf0", b"\x1b[<0;1", b"\x1b]11;rg
 def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service) as terminal:
         for name, data in NO_KEYS.items():
-            terminal.type("/")
-            terminal.wait_for("9/9")
+            terminal.type("/", until="9/9")
             terminal.send(data)
             for half in HALVES:
                 # The beginning of the next one ends the half one before it.
                 terminal.send(half)
             terminal.send(b"\x1b[I")
-            terminal.type("is:live")
-            terminal.wait_for(re.compile(r"is:live .*3 of 9|3 of 9.*is:live", re.DOTALL))
+            terminal.type("is:live", until=re.compile(r"is:live .*3 of 9|3 of 9.*is:live", re.DOTALL))
             line = next(line for line in terminal.screen.lines if "is:live" in line)
             assert re.search(r"(?<![^\s/│])is:live(?![^\s│])", line), (name, line)
             terminal.press("esc")
@@ -65,8 +63,7 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, noon_servic
         for half in HALVES:
             terminal.send(half)
         terminal.send(b"\x1b[I")
-        terminal.type("?")
-        terminal.wait_for("How the service works")
+        terminal.type("?", until="How the service works")
         terminal.type("q")
         terminal.wait_gone("How the service works")
         terminal.wait_for(LAST_ROW)
@@ -82,8 +79,7 @@ def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, noon_service: Sc
     with opened(tmp_path, noon_service) as terminal:
         # The list ignores a paste; in a filter it becomes text.
         terminal.paste("X\x1b:quit\rq\x1bq\x1b[Aq" + "q" * 40)
-        terminal.type("/")
-        terminal.wait_for("9/9")
+        terminal.type("/", until="9/9")
         for entry in CORPUS[::3]:
             text = entry.text.replace("\x1b[201~", "").encode("utf-8", "replace")[:500]
             terminal.send(b"\x1b[200~" + text + b"\x1b[201~")
@@ -129,10 +125,8 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
         running_service(noon.service(key=KEY, events=_Growing())) as noon_service,
         opened(tmp_path, noon_service) as terminal,
     ):
-        terminal.type("j\r")
-        terminal.wait_for("Runs › 8f21")
-        terminal.type("?")
-        terminal.wait_for(re.compile(r"› Help.*┏━ Help.*screen\.filters.*┗━━.*/ search  > next tab", re.DOTALL))
+        terminal.type("j\r", until="Runs › 8f21")
+        terminal.type("?", until=re.compile(r"› Help.*┏━ Help.*screen\.filters.*┗━━.*/ search  > next tab", re.DOTALL))
         expected = _without_bar(terminal)
         terminal.type("q")
         terminal.wait_gone("┏━ Help")

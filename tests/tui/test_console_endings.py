@@ -62,8 +62,7 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
     keys, sign = SCREENS[screen]
     end, code = ENDINGS[ending]
     with opened(tmp_path, noon_service, victim=True) as terminal:
-        terminal.type(keys)
-        terminal.wait_for(sign)
+        terminal.type(keys, until=sign)
         end(terminal)
         assert terminal.wait_exit() == code
         if ending != "a closed terminal":

@@ -116,8 +116,7 @@ async def test_what_an_earlier_session_knew_is_shown_at_once_with_its_age(tmp_pa
     async with console(noon.service(), tmp_path) as driven:
         await driven.session.cache.save(driven.session.scope, "run", noon.runs(), NOON - timedelta(minutes=7))
     async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
-        await driven.shows("updated 7m ago")
+        await driven.shows("8f21", "updated 7m ago")
 
 
 def test_the_states_of_the_goldens_are_all_there_are() -> None:

@@ -22,13 +22,10 @@ def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
     with opened(tmp_path, noon_service) as terminal:
         terminal.wait_for("Summary")
         assert terminal.screen.modes >= {1000, 1006}
-        terminal.type(f"\x1b[<0;20;{row()}M\x1b[<0;20;{row()}m")
-        terminal.wait_for("─ 5c9d…80b1  ✗ failed")
+        terminal.type(f"\x1b[<0;20;{row()}M\x1b[<0;20;{row()}m", until="─ 5c9d…80b1  ✗ failed")
         terminal.type("".join(f"\x1b[<{button};{column};{row()}M" for button, column in ((0, 5), (32, 30), (32, 60))))
-        terminal.type(f"\x1b[<0;60;{row()}m")
-        terminal.wait_for("copies the selected text")
-        terminal.press("ctrl+c")
-        terminal.wait_for("copied selection")
+        terminal.type(f"\x1b[<0;60;{row()}m", until="copies the selected text")
+        terminal.press("ctrl+c", until="copied selection")
         copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
         assert b"\x1b]52;c;" + copied[:40] in terminal.raw
         before = border()
@@ -60,8 +57,7 @@ def test_work_that_fails_in_the_background_rings_and_ends_nothing(
 ) -> None:
     with opened(tmp_path, noon_service, victim=True, settings="bell = true\n") as terminal:
         assert terminal.screen.bells == 0
-        terminal.type("#")
-        terminal.wait_for("the work: told")
+        terminal.type("#", until="the work: told")
         terminal.wait_until(lambda: terminal.screen.bells == 1, "the bell to ring")
         terminal.press("q", "q")
         assert terminal.wait_exit() == 0
@@ -80,11 +76,9 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_
 def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service, variables={"TERM": "linux"}) as terminal:
         for key, seen in (("0", "Problems"), (",", "Settings"), ("1", "follow"), ("/", "9/9"), ("is:live", "3 of 9")):
-            terminal.type(key)
-            terminal.wait_for(seen)
+            terminal.type(key, until=seen)
         terminal.press("enter")
-        terminal.type("?")
-        terminal.wait_for("Help")
+        terminal.type("?", until="Help")
         terminal.press("ctrl+c", "ctrl+c")
         terminal.wait_exit()
         told = bytes(terminal.raw).decode()

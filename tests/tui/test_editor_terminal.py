@@ -56,18 +56,13 @@ def in_editor(home: Path, service: ScriptedService) -> Iterator[Terminal]:
     command = [sys.executable, "-m", "runwatch"]
     with Terminal(command, env=clean_environment(home, variables), columns=120, rows=36) as terminal:
         terminal.wait_for(LAST_ROW)
-        terminal.type("4")
-        terminal.wait_for("arm_")
-        terminal.type("+")
-        terminal.wait_for("Save a skill")
-        terminal.press("down", "down", "enter")
-        terminal.wait_for("Request, exactly as sent")
+        terminal.type("4", until="arm_")
+        terminal.type("+", until="Save a skill")
+        terminal.press("down", "down", "enter", until="Request, exactly as sent")
         terminal.type("A")
         terminal.press("tab", "tab", "tab", "tab")
-        terminal.type("first")
-        terminal.wait_for("first")
-        terminal.press("ctrl+e")
-        terminal.wait_for("the editor has the terminal")
+        terminal.type("first", until="first")
+        terminal.press("ctrl+e", until="the editor has the terminal")
         yield terminal
 
 
@@ -86,11 +81,9 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
     with in_editor(tmp_path, service) as terminal:
         assert not terminal.screen.is_alternate
         assert told(tmp_path) == repr(("first\n", ["0o600", "0o700"], True, []))
-        terminal.type("write\n")
-        terminal.wait_for("artifact.content, 2 lines, 17 characters")
+        terminal.type("write\n", until="artifact.content, 2 lines, 17 characters")
         assert not file(tmp_path).parent.exists()
-        terminal.type("!")
-        terminal.wait_for("elsewhere!")
+        terminal.type("!", until="elsewhere!")
         terminal.press("esc")
         terminal.wait_gone("artifact.content")
         terminal.press("ctrl+c", "ctrl+c")
@@ -107,16 +100,14 @@ def test_an_editor_that_fails_leaves_the_text_as_it_was(
     tmp_path: Path, service: ScriptedService, word: str, words: str
 ) -> None:
     with in_editor(tmp_path, service) as terminal:
-        terminal.type(f"{word}\n")
-        terminal.wait_for(words)
+        terminal.type(f"{word}\n", until=words)
         terminal.wait_for('"content": "first"')
         assert not file(tmp_path).parent.exists()
 
 
 def test_ctrl_c_in_the_editor_is_not_meant_for_the_console(tmp_path: Path, service: ScriptedService) -> None:
     with in_editor(tmp_path, service) as terminal:
-        terminal.press("ctrl+c")
-        terminal.wait_for("The editor failed")
+        terminal.press("ctrl+c", until="The editor failed")
         terminal.wait_for('"content": "first"')
 
 

@@ -132,13 +132,9 @@ async def dialog(driven: Driven, case: Case) -> None:
     """Do the action until its dialog is open."""
     await begin(driven, case)
     if mutation_of(case).fields:
-        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
-        form = driven.app.screen
-        assert isinstance(form, ActionForm)
-        await driven.until(lambda: not form.query_one("#start").disabled, "the request to be valid")
-        form.query_one("#start").focus()
-        await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ActionForm)
+        await driven.review()
+    await driven.opens(ConfirmDialog)
 
 
 def sent(service: ScriptedService, case: Case) -> list[Any]:
@@ -199,8 +195,7 @@ async def test_what_the_service_says_of_a_field_is_at_the_field(tmp_path: Path, 
     async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
         await dialog(driven, case)
         await driven.reaches("validation_failed · HTTP 400", "tab", "enter")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to be in front again")
+        await driven.opens(ActionForm, "escape")
         form = driven.app.screen
         assert isinstance(form, ActionForm)
         for number, ask in enumerate(asked):

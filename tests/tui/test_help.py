@@ -60,19 +60,16 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(service: Script
         assert "why  " in driven.text
         await driven.press("greater_than_sign")
         assert headings(driven) == [
-            "Symbols, and their ASCII forms",
-            "Filters, for every list and for events",
-            "States of a pane, in the lower left of its frame",
-            "Files, version and memory",
-        ]
+            "Symbols, and their ASCII forms", "Filters, for every list and for events",
+            "States of a pane, in the lower left of its frame", "Files, version and memory",
+        ]  # fmt: skip
         await driven.press("greater_than_sign")
         assert headings(driven) == ["How the service works"]
         await driven.click_text("Keys")
         assert headings(driven)[0] == "In a list"
         await driven.press("escape")
         depth = len(driven.app.screen_stack)
-        await driven.press("question_mark", "2", "1")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        await driven.opens(RunsScreen, "question_mark", "2", "1")
         assert len(driven.app.screen_stack) == depth
         await driven.press("question_mark", "less_than_sign")
         assert manual_shows(driven) == "Pages of the manual"

@@ -22,8 +22,7 @@ TAKEN = b"\x1b[?1049h"
 
 def assert_is_alive(terminal: Terminal) -> None:
     """Keys are read, and what they do is drawn."""
-    terminal.press("?")
-    terminal.wait_for("How the service works")
+    terminal.press("?", until="How the service works")
     terminal.press("esc")
     terminal.wait_gone("How the service works")
 
@@ -40,8 +39,7 @@ def wait_until_stopped(terminal: Terminal) -> None:
 def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, noon_service: ScriptedService, screen: str) -> None:
     keys, sign = SCREENS[screen]
     with opened(tmp_path, noon_service) as terminal:
-        terminal.type(keys)
-        terminal.wait_for(sign)
+        terminal.type(keys, until=sign)
         terminal.signal(signal.SIGTSTP)
         wait_until_stopped(terminal)
         assert sign not in terminal.screen.text
@@ -103,16 +101,14 @@ def test_a_shell_starts_it_in_the_background_and_moves_it_to_and_fro(
         terminal.type(f"{sys.executable} -m runwatch &\r")
         wait_for_stop(1)
         assert TAKEN not in terminal.raw
-        terminal.type("fg\r")
-        terminal.wait_for(LAST_ROW)
+        terminal.type("fg\r", until=LAST_ROW)
         terminal.press("ctrl+z")
         terminal.wait_gone(LAST_ROW)
         wait_for_stop(2)
         terminal.type("bg\r")
         wait_for_stop(3)
         assert terminal.raw.count(TAKEN) == 1
-        terminal.type("fg\r")
-        terminal.wait_for(LAST_ROW)
+        terminal.type("fg\r", until=LAST_ROW)
         assert_is_alive(terminal)
         terminal.press("ctrl+c", "ctrl+c")
         terminal.wait_until(lambda: terminal.screen.text.rstrip().endswith("\n>"), "the shell to ask for more")

@@ -127,8 +127,7 @@ async def test_odd_events_are_shown_whole_in_the_tail_of_several_runs(tmp_path: 
     events = {noon.LIVE: odd_events(noon.LIVE)}
     async with console(noon.service(runs=live, events=events), tmp_path, size=WIDE) as driven:
         await driven.select(noon.LIVE)
-        await driven.press("L")
-        await driven.until(lambda: isinstance(driven.app.screen, MergedTailScreen), "the tail to open")
+        await driven.opens(MergedTailScreen, "L")
         log = driven.app.screen.query_one(EventLog)
         await at_events(driven, log)
         for words in ("telemetry_burst", "hovering", "unheard-01"):

@@ -70,27 +70,20 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_a_record_is_shown_in_the_pager_an_id_copied_and_a_ticket_opened_for_an_instance(
     terminal: Terminal, tmp_path: Path
 ) -> None:
-    terminal.press("f7")
-    terminal.wait_for("the pager has as jq prints it")
+    terminal.press("f7", until="the pager has as jq prints it")
     assert not terminal.screen.is_alternate
     given = told(tmp_path, "jq")
     assert (given["words"], given["terminal"]) == (["--sort-keys", "."], False)
     assert json.loads(str(given["input"]))["execution_id"] == noon.QUEUED
     own = ["RUNWATCH_ID", "RUNWATCH_KIND", "RUNWATCH_PROFILE", "RUNWATCH_SERVICE"]
     assert given["variables"] == ["RUNWATCH_CONFIG", "RUNWATCH_DATA_DIR", *own]
-    terminal.type("\n")
-    terminal.wait_for("jq: done")
-    terminal.type("!")
-    terminal.wait_for("wl-copy -- '{id}'")
-    terminal.type("\r")
-    terminal.wait_for("copy: done")
+    terminal.type("\n", until="jq: done")
+    terminal.type("!", until="wl-copy -- '{id}'")
+    terminal.type("\r", until="copy: done")
     assert told(tmp_path, "wl-copy")["words"] == ["--", noon.QUEUED]
-    terminal.type("40")
-    terminal.wait_for("urn:instance")
-    terminal.press("f6")
-    terminal.wait_for("Open a ticket with this instance id?")
-    terminal.press("down", "enter")
-    terminal.wait_for("ticket: done")
+    terminal.type("40", until="urn:instance")
+    terminal.press("f6", until="Open a ticket with this instance id?")
+    terminal.press("down", "enter", until="ticket: done")
     url = "https://tickets.example.com/new?title=runwatch&text=urn%3Ainstance%3A7c1e%26title%3D-x"
     assert told(tmp_path, "xdg-open")["words"] == [url]
     terminal.press("ctrl+c", "ctrl+c")

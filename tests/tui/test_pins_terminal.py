@@ -16,8 +16,7 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
     with running_service(made) as service:
         with opened(tmp_path, service) as terminal:
             terminal.press("down")
-            terminal.type("b")
-            terminal.wait_for("pinned run 8f21…9b7e; alt+1 goes there")
+            terminal.type("b", until="pinned run 8f21…9b7e; alt+1 goes there")
             terminal.press("ctrl+c", "ctrl+c")
             assert terminal.wait_exit() == 130
         ended = dict(open_run(noon.LIVE, "failed", reason="fallback_exhausted").raw)

@@ -26,15 +26,12 @@ def test_days_that_do_not_fit_are_reached_told_and_grouped(tmp_path: Path) -> No
     report = resources.usage(by_day=DAYS, period={"from": "2026-09-01", "to": "2026-11-28"}).raw
     made.say("GET", "/v1/usage", Said(200, dict(report)))
     with running_service(made) as service, opened(tmp_path, service, columns=80, rows=30) as terminal:
-        terminal.type("U")
-        terminal.wait_for(re.compile("…09-.. .*11-28"))
+        terminal.type("U", until=re.compile("…09-.. .*11-28"))
         terminal.click("most 29.0000")
         terminal.wait_for(re.compile("▲ 2026-09-.. "))
-        terminal.press(*("left",) * 80)
-        terminal.wait_for("▲ 2026-09-01  2.0000  1 run")
+        terminal.press(*("left",) * 80, until="▲ 2026-09-01  2.0000  1 run")
         terminal.wait_for("not grouped; possible by fee")
-        terminal.type("s")
-        terminal.wait_for("by fee: █ usage 1.0000   ▒ fee 1.0000")
+        terminal.type("s", until="by fee: █ usage 1.0000   ▒ fee 1.0000")
         terminal.press("ctrl+c", "ctrl+c")
         assert terminal.wait_exit() == 130
         assert_whole(terminal, tmp_path)

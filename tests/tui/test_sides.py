@@ -115,8 +115,7 @@ async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Pa
 async def test_sides_of_checks_and_agents_say_what_is_missing_and_lead_on(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Test")
-        await driven.shows("Not tested from here yet.")
-        await driven.shows("T tests it.")
+        await driven.shows("Not tested from here yet.", "T tests it.")
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
         await driven.reaches("degraded: endpoint_unreachable", "j")

@@ -81,17 +81,15 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         assert "READ-ONLY" in driven.lines[0]
         assert "from the file" in driven.text
         driven.app.screen.select_record("ex_1")  # type: ignore[attr-defined]
-        await driven.shows("7 events")
-        await driven.shows("test run · no verdict")
+        await driven.shows("7 events", "test run · no verdict")
         await driven.reaches("Receipts   1", "2")
         await driven.reaches("kept.ndjson has no records of this kind.", "3")
 
 
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
     async with opened(tmp_path, a_bundle()) as driven:
-        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problems")
-        await driven.shows("Problems   2")
-        await driven.shows(f"instance   {INSTANCE}")
+        await driven.opens(ProblemsScreen)
+        await driven.shows("Problems   2", f"instance   {INSTANCE}")
         await driven.reaches("Requests   1", "H")
         await driven.reaches("✗ failed", "1")
 
@@ -102,8 +100,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
         await driven.press("escape", "slash")
         await driven.type("7c1e0d52")
         await driven.shows("1 found by its id")
-        await driven.press("enter", "C")
-        await driven.until(lambda: isinstance(driven.app.screen, ProblemCodesScreen), "the codes")
+        await driven.opens(ProblemCodesScreen, "enter", "C")
         await driven.shows("Problems by code   2")
         await driven.reaches("A file has no journal", "at")
 
@@ -165,8 +162,7 @@ async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
 
 async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([live_receipt("ex_1")]), size=NARROW) as driven:
-        await driven.shows("Receipts › ex_1")
-        await driven.shows("neither prompt nor output")
+        await driven.shows("Receipts › ex_1", "neither prompt nor output")
 
 
 async def test_what_is_not_shown_of_a_file_is_reported(tmp_path: Path) -> None:

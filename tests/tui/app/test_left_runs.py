@@ -37,12 +37,10 @@ async def test_a_few_runs_are_named_and_the_others_counted(tmp_path: Path) -> No
 
 def test_they_are_reported_after_the_screen_is_left(tmp_path: Path) -> None:
     with running_service(noon.service(key=KEY)) as service, opened(tmp_path, service) as terminal:
-        terminal.type("a")
-        terminal.wait_for("Add runs")
+        terminal.type("a", until="Add runs")
         terminal.paste(noon.LIVE)
         terminal.wait_for("Add 1 run")
-        terminal.type("\t\t\r")
-        terminal.wait_for("[ Close ]")
+        terminal.type("\t\t\r", until="[ Close ]")
         terminal.type("\r")
         terminal.wait_gone("Add 1 run")
         terminal.type(":quit\r")

@@ -113,8 +113,7 @@ async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_nam
         await driven.reaches("q quit", "8", "H")
         await driven.app.go_to("runs")
         await driven.hides("q quit")
-        await driven.press("q")
-        await driven.until(lambda: isinstance(driven.app.screen, RequestsScreen), "the requests")
+        await driven.opens(RequestsScreen, "q")
         for key in ("j", "escape"):
             await driven.reaches("q again quits", "q")
             await driven.press(key)
@@ -130,8 +129,7 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
     service: ScriptedService, tmp_path: Path
 ) -> None:
     async with console(service, tmp_path, open_at="requests") as driven:
-        await driven.shows("q quit")
-        await driven.shows("/v1/executions")
+        await driven.shows("q quit", "/v1/executions")
         await driven.reaches("q back", "enter")
         await driven.reaches("q quit", "q")
         await driven.filter("executions")

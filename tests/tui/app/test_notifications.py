@@ -182,8 +182,7 @@ async def test_without_the_setting_nothing_rings(tmp_path: Path) -> None:
 async def test_the_setting_holds_at_once(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
-        await driven.press("comma")
-        await driven.until(lambda: isinstance(driven.app.screen, SettingsScreen), "the settings")
+        await driven.opens(SettingsScreen, "comma")
         await driven.shows("bell")
         (tmp_path / "settings.toml").write_text(ON)
         (tmp_path / "settings.toml").chmod(0o600)

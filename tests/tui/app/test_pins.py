@@ -117,11 +117,10 @@ async def test_a_comparison_is_pinned_and_opened_again(tmp_path: Path) -> None:
         for run_id in (noon.LIVE, noon.QUEUED):
             await driven.select(run_id)
             await driven.press("D")
-        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
+        await driven.opens(CompareScreen)
         await driven.reaches("1 8f21…9b7e ≠ 77ab…02d1", "b")
         await driven.reaches("Models", "escape", "3")
-        await driven.press("alt+1")
-        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison again")
+        await driven.opens(CompareScreen, "alt+1")
         await driven.shows("members differ")
 
 
@@ -156,8 +155,7 @@ async def test_a_form_is_not_left_for_a_pin(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await pin(driven, noon.LIVE)
-        await driven.press("plus")
-        await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
+        await driven.opens(FormScreen, "plus")
         await driven.reaches("esc leaves this form first.", "alt+1")
 
 

@@ -87,8 +87,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         driven.app.screen.select_record("pooled-open-model")  # type: ignore[attr-defined]
         await driven.reaches("Actions   template pooled-open-model", "full_stop")
         assert "runwatch templates" not in driven.text, "nothing is sent from a list of several profiles"
-        await driven.press("escape", "enter", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, TemplatesScreen), "the templates of home")
+        await driven.opens(TemplatesScreen, "escape", "enter", "enter")
         assert driven.app.profile_name == "home"
         await driven.shows("switched to profile home")
         await driven.comes("pooled-open-model")

@@ -20,6 +20,7 @@ from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.actions.form import Form
 from tests.support import resources
@@ -60,7 +61,7 @@ async def burst(driven: Driven, *keys: str) -> None:
 
 
 async def form(driven: Driven) -> ActionForm:
-    await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+    await driven.opens(ActionForm)
     found = driven.app.screen
     assert isinstance(found, ActionForm)
     await driven.until(lambda: found._can_check, "the rules to be there")
@@ -89,15 +90,14 @@ async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
 
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
         monkeypatch.setattr(Form, "validate_body", held)
-        await driven.press("plus")
-        await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+        await driven.opens(ActionForm, "plus")
         await driven.type("acme/widgets")
         await driven.press("tab", "enter")
         assert driven.focused is not None
         assert driven.focused.id == "start"
         assert isinstance(driven.app.screen, ActionForm)
         may_load.set()
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog)
 
 
 async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_path: Path) -> None:
@@ -155,8 +155,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         known = driven.session.store.get(driven.session.scope.profile, "api_key", "key_new")
         assert known is not None
         assert "key" not in known.record.raw
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the form to close")
+        await driven.opens(ResourceScreen, "enter")
         await driven.until(lambda: driven.table.cursor_key == "key_new", "the cursor to stand on the new key")
         await driven.press("enter", "v")
         assert secret not in driven.text
@@ -217,8 +216,7 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
         await driven.press("enter")
         opened = await form(driven)
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
-        await driven.press("f2")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "f2")
         await driven.reaches("Saved models › Ember 7B Instruct", "tab", "enter")
         await driven.shows("done arm_new")
 
@@ -241,8 +239,7 @@ async def test_the_outcome_is_reported_after_the_dialog_was_left(
         monkeypatch.setattr(driven.session, "send_write", held)
         await driven.reaches("Disable it", "X")
         await driven.reaches("Close, it continues", "f9")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
+        await driven.opens(ResourceScreen, "escape")
         may_send.set()
         await driven.shows(re.compile(f"Disable a saved model: {told}"))
 
@@ -268,8 +265,7 @@ async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes
         assert isinstance(driven.app.screen, ConfirmDialog)
         may_send.set()
         await driven.shows(secret)
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the dialog to close")
+        await driven.opens(ResourceScreen, "escape")
         assert secret not in driven.text
 
 
@@ -288,7 +284,11 @@ async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path
     async with console(made, tmp_path, size=SIZE, open_at="arms", settings=settings, environment=environment) as driven:
         await driven.comes("arm_01HX7")
         await driven.reaches("type the last 6 characters of the id", "X")
-        assert driven.app.screen.query_one("#sheet-confirm").disabled
+        confirm = driven.app.screen.query_one("#sheet-confirm")
+        assert confirm.disabled
+        driven.app.screen.query_one(LineInput).focus()
+        await driven.type("_01HX7")
+        await driven.until(lambda: not confirm.disabled, "the way to open")
 
 
 async def test_what_can_be_made_in_several_ways_is_chosen_from_a_menu(tmp_path: Path) -> None:
@@ -358,8 +358,7 @@ async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_
         start.focus()
         await driven.reaches("Start the run", "enter")
         await driven.reaches("Nothing was accepted or charged.", "tab", "enter")
-        await driven.shows("nothing was sent; r tries again")
-        await driven.shows("Check the port.")
+        await driven.shows("nothing was sent; r tries again", "Check the port.")
         session.send_write = real  # type: ignore[method-assign]
         await driven.reaches("ex_scripted_10", "r")
 
@@ -373,8 +372,7 @@ async def test_a_lost_write_of_any_kind_is_settled_from_the_list_of_kept_writes(
         await driven.press("tab", "enter")
         await driven.pass_time(5)
         await driven.shows("retries with the same key and body")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, ResourceScreen), "the sheet to close")
+        await driven.opens(ResourceScreen, "escape")
         made.say("DELETE", "/v1/arms/arm_1", Said(200, dict(resources.arm("arm_1", "disabled").raw)))
         await driven.reaches("Retry: Disable a saved model", "O")
         await driven.reaches("Sends the same bytes with the same key once more.", "enter")

@@ -12,7 +12,6 @@ import pytest
 
 from runwatch.base.files import write_export
 from runwatch.base.json import loads
-from tests.support.builders import live_receipt
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
@@ -40,17 +39,6 @@ async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path)
         listed = sorted(service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
         assert [loads(row) for row in text.splitlines()] == listed
         await driven.until(lambda: f"{NAME}.ndjson" in driven.text.replace("\n", ""), "the file to be named")
-
-
-@pytest.mark.exhaustive
-async def test_a_filter_leaves_out_of_the_file_what_it_leaves_out_of_the_list(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
-        await driven.filter("is:test")
-        await driven.reaches("Export   1 receipt;", "e")
-        await driven.press("down", "down", "enter")
-        text = await exported(driven, exports(tmp_path) / f"{NAME}.json")
-        assert [one["execution_id"] for one in loads(text)] == [noon.TEST]
 
 
 async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_path: Path) -> None:
@@ -97,14 +85,6 @@ async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_a
         assert [row[0] for row in rows[1:]] == [noon.TEST, noon.FALLBACK]
 
 
-@pytest.mark.exhaustive
-async def test_a_file_of_ones_own_is_written_as_its_ending_says(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
-        await driven.say(f"export {tmp_path}/mine.md")
-        assert (await exported(driven, tmp_path / "mine.md")).startswith("| status | run |")
-
-
 async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("precious", "utf-8")
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
@@ -143,13 +123,3 @@ async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
         await driven.shows("Receipts   0")
         await driven.reaches("No rows to export.", "e")
         assert not exports(tmp_path).exists()
-
-
-@pytest.mark.exhaustive
-async def test_many_rows_are_written_in_the_background(tmp_path: Path) -> None:
-    many = [live_receipt(f"ex_{number:05}") for number in range(900)]
-    async with console(noon.service(receipts=many), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   900")
-        await driven.press("e", "enter")
-        text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
-        assert len(text.splitlines()) == 900

@@ -155,8 +155,7 @@ async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_i
         driven.session.client.gate.close(driven.session.target.origin, None, 23)
         await driven.reaches("rate limited (429), sends in 0:23", "M")
         assert searches(driven) == 0
-        await driven.press("question_mark")
-        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the help to open")
+        await driven.opens(HelpScreen, "question_mark")
         await driven.pass_time(24)
         await driven.shows("Model servers found: 1. M searches again.")
         assert searches(driven) == 1

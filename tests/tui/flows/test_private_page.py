@@ -51,8 +51,7 @@ async def send_form(driven: Driven, said: str = "") -> None:
     start = driven.app.screen.query_one("#start")
     await driven.until(lambda: not start.disabled, "the request to be valid")
     start.focus()
-    await driven.press("enter")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+    await driven.opens(ConfirmDialog, "enter")
     await driven.shows(said)
     await driven.press("tab", "enter")
     await driven.until(lambda: not isinstance(driven.app.screen, ConfirmDialog), "the sheet to close")
@@ -64,7 +63,7 @@ async def ask_for_page(driven: Driven) -> PrivatePageDialog:
     await driven.press("full_stop", "down", "down", "enter")
     await form(driven)
     await send_form(driven)
-    await driven.until(lambda: isinstance(driven.app.screen, PrivatePageDialog), "the page to be named")
+    await driven.opens(PrivatePageDialog)
     found = driven.app.screen
     assert isinstance(found, PrivatePageDialog)
     return found
@@ -78,8 +77,7 @@ async def press_button(driven: Driven, id: str) -> None:
 async def test_the_address_is_shown_in_full_and_opened_by_the_user_alone(tmp_path: Path, opened: list[str]) -> None:
     async with console(check_service(), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
-        await driven.shows(ADDRESS)
-        assert "ssh -L 40213:127.0.0.1:40213" in driven.text
+        await driven.shows(ADDRESS, "ssh -L 40213:127.0.0.1:40213")
         assert driven.focused is not None
         assert driven.focused.id == "page-leave"
         assert opened == []
@@ -99,8 +97,7 @@ async def test_once_the_key_is_entered_it_is_tested_and_what_came_of_it_is_read_
         made.say("GET", f"{CHECK}/connection", Said(200, {**state, "pending_key": PENDING}))
         await driven.comes("the key was entered and waits for its test")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "page-then", "the next step")
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "enter")
         made.say("GET", f"{CHECK}/connection", Said(200, {**state, "status": "active", "handle": PENDING["handle"]}))
         await driven.reaches("the key passed its test and is in use", "tab", "enter")
         (heard,) = made.requests("POST", f"{CHECK}/connection/test")
@@ -117,8 +114,7 @@ async def test_a_key_that_fails_its_test_is_reported_as_not_in_use(tmp_path: Pat
     made.say("POST", f"{CHECK}/connection/test", Said(200, {"generation": 5, "handle": PENDING["handle"]}))
     async with console(made, tmp_path, size=SIZE, open_at="verifiers") as driven:
         await driven.comes("vrf_7c1e")
-        await driven.press("full_stop", "down", "down", "down", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "full_stop", "down", "down", "down", "enter")
         await driven.press("tab", "enter")
         await driven.shows("the key is not in use: authentication_failed; an earlier key stays as it was")
 
@@ -241,8 +237,7 @@ async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_
         await driven.type("acme/widgets")
         await driven.press("enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "enter")
         await driven.reaches("the console cannot see when this is done", "tab", "enter")
         await driven.press("escape")
         await driven.comes("begun here")

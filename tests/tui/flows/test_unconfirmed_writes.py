@@ -40,13 +40,11 @@ async def kept(driven: Driven) -> list[UnconfirmedWrite]:
 async def lose_a_cancel(driven: Driven) -> None:
     """Cancel a run, get no answer, and leave the dialog."""
     await driven.select(noon.LIVE)
-    await driven.press("X")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+    await driven.opens(ConfirmDialog, "X")
     await driven.press("tab", "enter")
     await driven.pass_time(5)
     await driven.shows("retries with the same key and body")
-    await driven.press("escape")
-    await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
+    await driven.opens(RunsScreen, "escape")
 
 
 async def open_list(driven: Driven) -> None:
@@ -57,8 +55,7 @@ async def open_list(driven: Driven) -> None:
 
 async def choose(driven: Driven, *keys: str) -> None:
     """Choose in the list, and wait for the dialog."""
-    await driven.press(*keys, "enter")
-    await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+    await driven.opens(ConfirmDialog, *keys, "enter")
 
 
 async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(
@@ -118,10 +115,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.press("plus")
         await driven.type("Say hello.")
-        await driven.until(lambda: not driven.app.screen.query_one("#start").disabled, "the request to be valid")
-        driven.app.screen.query_one("#start").focus()
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.review()
         await driven.press("tab", "enter")
         await driven.pass_time(5)
         await driven.shows("retries with the same key and body")
@@ -129,8 +123,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
     service.say("POST", "/v1/executions", Said(200, service.runs[0]))
     async with console(service, tmp_path, size=SIZE) as driven:
         await driven.say("outbox")
-        await driven.shows("Retry: Submit a run")
-        assert "Say hello." in driven.text
+        await driven.shows("Retry: Submit a run", "Say hello.")
         await choose(driven)
         assert '"objective": "Say hello."' in driven.text
         await driven.reaches("done", "tab", "enter")
@@ -165,8 +158,7 @@ async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
         await open_list(driven)
         await choose(driven, "down")
         assert "nothing is sent" in driven.text
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the sheet to close")
+        await driven.opens(RunsScreen, "enter")
         assert len(await kept(driven)) == 1
         await open_list(driven)
         await choose(driven, "down")
@@ -212,8 +204,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
     unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
     async with console(service, tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
         await driven.select(noon.LIVE)
-        await driven.press("X")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "X")
         driven.app.screen.query_one(LineInput).focus()
         await driven.type(noon.LIVE[-6:])
         await driven.press("enter", "enter")
@@ -233,8 +224,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
 async def test_several_kept_writes_are_reported_in_one_line(service: ScriptedService, tmp_path: Path) -> None:
     service.say("POST", ".*/cancel", LOST)
     async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.press("g", "space", "j", "space", "X")
-        await driven.until(lambda: isinstance(driven.app.screen, ConfirmDialog), "the sheet to open")
+        await driven.opens(ConfirmDialog, "g", "space", "j", "space", "X")
         await driven.press("tab", "enter")
         await driven.pass_time(10)
         await driven.shows("0 of 2 done")

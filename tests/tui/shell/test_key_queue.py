@@ -89,9 +89,9 @@ async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Pa
     async with console(service(), tmp_path) as driven:
         await driven.shows("ex_2")
         burst(driven, "question_mark", "escape", "question_mark")
-        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "help")
+        await driven.opens(HelpScreen)
         burst(driven, "escape", "+", *"Say hello.")
-        await driven.until(lambda: isinstance(driven.app.screen, FormScreen), "the form")
+        await driven.opens(FormScreen)
         await driven.shows('"objective": "Say hello."')
 
 
@@ -125,7 +125,7 @@ async def test_what_never_opens_holds_the_keys_for_a_moment_only(tmp_path: Path,
         assert not isinstance(driven.app.screen, HelpScreen)
         if is_gone:
             driven.app.key_queue.resume_for(opening)
-        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
+        await driven.opens(HelpScreen)
 
 
 async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
@@ -143,7 +143,7 @@ async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
             await asyncio.sleep(0)
         assert not isinstance(driven.app.screen, HelpScreen)
         await opening.remove()
-        await driven.until(lambda: isinstance(driven.app.screen, HelpScreen), "the key to have its turn")
+        await driven.opens(HelpScreen)
 
 
 async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tmp_path: Path) -> None:

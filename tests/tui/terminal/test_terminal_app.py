@@ -21,9 +21,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @contextmanager
 def victim(home: Path, way: str = "stay") -> Iterator[Terminal]:
-    """The program on its own terminal, ready."""
+    """The program on its own terminal, ready unless it ends or floods it first."""
     command = [sys.executable, "-m", "tests.tui.victim", way, str(home / "log")]
     with Terminal(command, env=clean_environment(home), cwd=ROOT) as terminal:
+        if way in {"stay", "key", "guarded worker"}:
+            terminal.wait_for("ready")
         yield terminal
 
 
@@ -47,7 +49,6 @@ def test_quitting_is_a_success_and_ctrl_c_an_interruption_and_both_leave_the_ter
     tmp_path: Path, key: str, code: int
 ) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.press(key)
         assert terminal.wait_exit() == code
         assert_whole(terminal)
@@ -59,7 +60,6 @@ def test_quitting_is_a_success_and_ctrl_c_an_interruption_and_both_leave_the_ter
 )
 def test_a_signal_ends_the_program_with_its_own_code(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.signal(number)
         assert terminal.wait_exit() == code
         assert_whole(terminal)
@@ -67,7 +67,6 @@ def test_a_signal_ends_the_program_with_its_own_code(tmp_path: Path, number: sig
 
 def test_a_signal_that_comes_twice_changes_nothing(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.signal(signal.SIGHUP)
         terminal.signal(signal.SIGHUP)
         assert terminal.wait_exit() == 129
@@ -76,9 +75,7 @@ def test_a_signal_that_comes_twice_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_program_that_does_not_end_by_itself_is_ended_with_everything_put_away(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
-        terminal.press("s")
-        terminal.wait_for("stuck")
+        terminal.press("s", until="stuck")
         terminal.signal(signal.SIGTERM)
         assert terminal.wait_exit() == 143
         assert_whole(terminal)
@@ -87,7 +84,6 @@ def test_a_program_that_does_not_end_by_itself_is_ended_with_everything_put_away
 
 def test_a_program_that_ends_by_itself_leaves_the_rest_to_whoever_called_it(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.signal(signal.SIGTERM)
         assert terminal.wait_exit() == 143
     assert not (tmp_path / "away").exists()
@@ -97,7 +93,6 @@ def test_a_program_that_ends_by_itself_leaves_the_rest_to_whoever_called_it(tmp_
 def test_an_exception_is_reported_in_two_lines_without_the_value_of_any_variable(tmp_path: Path, way: str) -> None:
     with victim(tmp_path, way) as terminal:
         if way == "key":
-            terminal.wait_for("ready")
             terminal.press("b")
         assert terminal.wait_exit() == 1
         assert_whole(terminal)
@@ -111,7 +106,6 @@ def test_an_exception_is_reported_in_two_lines_without_the_value_of_any_variable
 
 def test_an_error_that_was_raised_on_purpose_says_what_to_do_and_is_cleaned(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.press("e")
         assert terminal.wait_exit() == 1
         assert_whole(terminal)
@@ -122,9 +116,7 @@ def test_an_error_that_was_raised_on_purpose_says_what_to_do_and_is_cleaned(tmp_
 
 def test_guarded_work_that_fails_ends_nothing(tmp_path: Path) -> None:
     with victim(tmp_path, "guarded worker") as terminal:
-        terminal.wait_for("ready")
-        terminal.press("x")
-        terminal.wait_for("got x")
+        terminal.press("x", until="got x")
         terminal.press("q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal)
@@ -133,7 +125,6 @@ def test_guarded_work_that_fails_ends_nothing(tmp_path: Path) -> None:
 
 def test_a_closed_terminal_ends_the_program(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.hang_up()
         assert terminal.wait_exit() == 129
 
@@ -164,10 +155,8 @@ def test_a_signal_ends_a_program_whose_terminal_takes_nothing(tmp_path: Path) ->
 
 def test_what_old_terminals_and_broken_pipes_send_does_no_harm(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.send(b"\x1b[M \xf0\xb0\x1b[M#\xff\xfe\xff\xfe\x80")
-        terminal.press("x")
-        terminal.wait_for("got x")
+        terminal.press("x", until="got x")
         terminal.press("q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal)
@@ -177,7 +166,6 @@ def test_the_shell_gets_a_whole_terminal_while_the_program_is_suspended_and_back
     tmp_path: Path,
 ) -> None:
     with victim(tmp_path) as terminal:
-        terminal.wait_for("ready")
         terminal.signal(signal.SIGTSTP)
         terminal.wait_until(lambda: is_stopped(terminal), "the program to stop", poll=True)
         terminal.wait_until(lambda: terminal.screen.modes == {7, 25}, "the modes to be off", poll=True)
@@ -186,8 +174,7 @@ def test_the_shell_gets_a_whole_terminal_while_the_program_is_suspended_and_back
         terminal.signal(signal.SIGCONT)
         terminal.wait_for("ready")
         assert terminal.screen.is_alternate
-        terminal.press("x")
-        terminal.wait_for("got x")
+        terminal.press("x", until="got x")
         terminal.press("q")
         assert terminal.wait_exit() == 0
         assert_whole(terminal)

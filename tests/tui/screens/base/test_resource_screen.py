@@ -107,8 +107,7 @@ async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tm
         await driven.reaches("Nothing is left to close here; [ goes to the view before.", "escape")
         assert isinstance(driven.app.screen, RunsScreen)
         await driven.reaches("Tail of 1 run", "L")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the view that led there")
+        await driven.opens(RunsScreen, "escape")
 
 
 @pytest.mark.parametrize(("key", "shown"), [("v", '"ex_done"'), ("greater_than_sign", "Events │ Summary")])

@@ -59,7 +59,7 @@ async def three(driven: Driven) -> None:
 async def ask(driven: Driven, question: str) -> None:
     """Type a question on the command line."""
     await driven.say(f"around {question}")
-    await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
+    await driven.opens(ActivityScreen)
 
 
 async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_miss_names_the_neighbours(
@@ -79,8 +79,7 @@ async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_mis
         await driven.reaches("Around a time   3 ", "down", "at")
         assert driven.table.cursor_key is not None
         assert INSTANCE in driven.table.cursor_key, "the cursor begins at the moment itself"
-        await driven.press("left_square_bracket")
-        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the way back")
+        await driven.opens(ProblemsScreen, "left_square_bracket")
         await driven.reaches("Around a time   3 ", "right_square_bracket")
         await ask(driven, "11:20")
         await driven.shows("Nothing recorded at that time.")
@@ -116,8 +115,7 @@ async def test_the_local_service_is_asked_for_causes(
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "10:34 within 1m")
-        await driven.shows("Around a time   3 ")
-        await driven.shows("a guess")
+        await driven.shows("Around a time   3 ", "a guess")
         await driven.reaches("the row was swept", "down")
         before = len(service.requests("GET", LOOKUPS))
         await driven.pass_time(3)
@@ -128,8 +126,7 @@ async def test_the_local_service_is_asked_for_causes(
 async def test_a_question_is_explained_while_it_is_typed(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path, open_at="problems") as driven:
         await three(driven)
-        await driven.press("at")
-        await driven.until(lambda: isinstance(driven.app.screen, ActivityScreen), "the screen")
+        await driven.opens(ActivityScreen, "at")
         await driven.shows("No time given yet.")
         await driven.until(lambda: driven.focused is not driven.table, "the line to be open")
         await driven.type("10:35 in Europe/Berlim")
@@ -159,8 +156,7 @@ async def test_a_problem_and_a_run_are_reached_from_what_happened(service: Scrip
         await driven.shows("Around a time   1 ")
         await driven.press("enter")
         await driven.pilot.pause()
-        await driven.press("G", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ProblemsScreen), "the problem")
+        await driven.opens(ProblemsScreen, "G", "enter")
         await driven.shows("There is no such resource")
 
 

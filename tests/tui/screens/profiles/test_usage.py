@@ -108,8 +108,7 @@ async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_pa
         await driven.comes("14.2107")
         asked = [dict(heard.head.query) for heard in home.requests("GET", USAGE)]
         assert asked == [{"from": "2026-10-23", "to": "2026-11-21"}]
-        await driven.press("down", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, UsageScreen), "the page of home")
+        await driven.opens(UsageScreen, "down", "enter")
         assert driven.app.profile_name == "home"
         await driven.shows("switched to profile home")
         assert isinstance(driven.app.screen, UsageScreen)

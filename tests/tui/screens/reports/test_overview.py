@@ -11,7 +11,6 @@ from runwatch.base.text import cell_width, is_clean
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
-from runwatch.settings.view_state import ViewState
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.reports.overview import OverviewScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -137,59 +136,6 @@ async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
         assert driven.focused.place[0] == 1, "the cursor stands where it stood"
 
 
-@pytest.mark.exhaustive
-async def test_every_number_can_be_reached_with_tab_and_arrows(tmp_path: Path) -> None:
-    async with console(troubled(), tmp_path, open_at="overview") as driven:
-        await opened(driven, until="6 of 9 runs")
-        seen = []
-        for _ in range(6):
-            assert isinstance(driven.focused, LinkLines)
-            seen.append(driven.focused.id)
-            await driven.press("tab")
-        names = ("ended", "left", "live", "newest", "reasons", "standing")
-        assert sorted(map(str, seen)) == [f"{name}-lines" for name in names]
-        ended = driven.app.screen.query_one("#ended-lines", LinkLines)
-        ended.focus()
-        await driven.press("down", "down", "right")
-        assert ended.way is not None
-        assert ended.way.filter == "status=failed ended<1h"
-        await driven.reaches("8 of 26", "enter")
-
-
-@pytest.mark.exhaustive
-async def test_a_double_click_on_a_number_opens_its_list(tmp_path: Path) -> None:
-    async with console(troubled(), tmp_path, open_at="overview") as driven:
-        await opened(driven, until="6 of 9 runs")
-        await driven.click_text("37 of 500 runs", times=2, offset=3)
-        await driven.until(lambda: driven.app.history.present == ViewState("account"), "the account to be in front")
-
-
-@pytest.mark.exhaustive
-async def test_the_history_leads_back_to_the_first_view_and_esc_no_further(tmp_path: Path) -> None:
-    async with console(troubled(), tmp_path) as driven:
-        await driven.shows("8f21")
-        await driven.reaches("Receipts", "2")
-        await driven.press("left_square_bracket")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs to be back")
-        await driven.reaches("This is the first view; q quits.", "escape")
-        assert isinstance(driven.app.screen, RunsScreen)
-
-
-async def test_q_at_the_root_of_the_runs_still_quits(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
-        await driven.press("q", "q")
-        await driven.until(lambda: not driven.app.is_running or driven.app._exit, "the console to end")
-
-
-async def test_esc_that_hides_a_warning_does_nothing_else(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:
-        await driven.shows("'retrys'")
-        await driven.press("escape")
-        await driven.hides("'retrys'")
-        assert isinstance(driven.app.screen, RunsScreen)
-
-
 async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_name(tmp_path: Path) -> None:
     settings = 'home_screen = "overview"\n[keys]\n"app.overview" = "J"\n'
     async with console(quiet(), tmp_path, settings=settings) as driven:
@@ -302,8 +248,7 @@ async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, 
         assert all(cell_width(row) <= size[0] for row in driven.lines)
         reasons = driven.app.screen.query_one("#reasons-lines", LinkLines)
         reasons.focus()
-        await driven.press("down", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list of a hostile reason")
+        await driven.opens(RunsScreen, "down", "enter")
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=["narrow", "wide"])
@@ -312,7 +257,6 @@ async def test_a_server_that_is_no_service_has_no_numbers(tmp_path: Path, size: 
     service.say("*", ".*", Said(404, b"<html>nothing here</html>", "text/html"))
     async with console(service, tmp_path, size=size, open_at="overview") as driven:
         await driven.comes("did not come from the API (HTML)")
-        await driven.shows("No runs have been read yet.")
-        assert "✗ error" in driven.text
+        await driven.shows("No runs have been read yet.", "✗ error")
         assert "0 live" not in driven.text
         assert "completed" not in driven.text

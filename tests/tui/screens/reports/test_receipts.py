@@ -15,7 +15,6 @@ from runwatch.tui.sources.receipt_totals import MAX_SYNC_RECEIPTS
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from tests.support.builders import echo_receipt, live_receipt, problem
-from tests.support.hostile import ALL_AT_ONCE
 from tests.support.scripted import Heard, Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
@@ -139,8 +138,7 @@ async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says
         await driven.shows("Receipts   6")
         await filtered(driven, "status=failed")
         await driven.comes("refused, filtered here: status failed")
-        await driven.shows("Receipts   2 of 6")
-        assert "5c9d…77aa" in driven.text
+        await driven.shows("Receipts   2 of 6", "5c9d…77aa")
         await driven.pass_time(2)
         assert len(told.requests("GET", "/v1/receipts")) < 8, "the whole list is read once more and not again and again"
 
@@ -180,12 +178,6 @@ async def test_the_frame_adds_up_what_is_shown(tmp_path: Path) -> None:
         await driven.shows("spend 0.0642 USD")
 
 
-async def test_a_receipt_without_a_cost_makes_the_total_a_least(tmp_path: Path) -> None:
-    bare = Receipt({"execution_id": "ex_bare", "status": "completed"})
-    async with console(service([live_receipt(), bare]), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("spend at least 0.0642 USD")
-
-
 @pytest.mark.exhaustive
 async def test_many_receipts_are_added_up_in_the_background(tmp_path: Path) -> None:
     many = [live_receipt(f"ex_{number:05}") for number in range(MAX_SYNC_RECEIPTS + 300)]
@@ -209,8 +201,7 @@ async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_p
         for _ in range(5):
             await driven.press("down")
         await driven.reaches("filter completed>=2026-11-20 completed<2026-11-21", "enter")
-        await driven.shows("Receipts   1 of 3")
-        await driven.shows("0.0642 USD in 1 receipt")
+        await driven.shows("Receipts   1 of 3", "0.0642 USD in 1 receipt")
         await driven.reaches("Receipts hold neither prompt nor output.", "dollar_sign")
 
 
@@ -276,10 +267,8 @@ async def test_a_member_that_looks_like_content_is_flagged(tmp_path: Path) -> No
     async with console(service([leaky, echo_receipt()]), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   2")
         await filtered(driven, "is:content")
-        await driven.shows("Receipts   1 of 2")
-        await driven.shows("Looks like content")
-        await driven.shows("output  39 characters")
-        await driven.shows("Receipts hold neither prompt nor output.")
+        await driven.shows("Receipts   1 of 2", "Looks like content")
+        await driven.shows("output  39 characters", "Receipts hold neither prompt nor output.")
 
 
 async def test_a_receipt_leads_to_its_run_its_saved_model_its_check_and_its_model(tmp_path: Path) -> None:
@@ -300,21 +289,6 @@ async def test_dates_name_their_source(tmp_path: Path) -> None:
     ) as driven:
         await driven.shows("6m ago, from the run")
         await driven.shows("completed_at   not before 2026-11-20T10:05:00.000Z (1d ago), its last")
-
-
-async def test_hostile_receipts_are_only_text(tmp_path: Path) -> None:
-    text = ALL_AT_ONCE.text
-    hostile = Receipt(
-        {
-            "execution_id": text, "status": text, "mode": text, "reason": text, "created_at": text, text: text,
-            "slices": [{"slice_id": text, "route": {"selected": {"model_key": text, "arm_id": text}}}, text, None],
-            "totals": {"usd": text, "platform_fee_usd": 1e308},
-        }
-    )  # fmt: skip
-    async with console(service([hostile, live_receipt()]), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   2")
-        await driven.press("enter", "dollar_sign", "v", "down", "D", "up", "D", "v", "escape", "space", "e", "escape")
-        assert not [character for character in driven.text if character < " " and character != "\n"]
 
 
 async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ SIZE = (120, 30)
 async def on_tail(driven: Driven) -> None:
     """Follow all live runs."""
     await driven.shows("8f21")
-    await driven.press("L")
-    await driven.until(lambda: isinstance(driven.app.screen, MergedTailScreen), "the tail to open")
+    await driven.opens(MergedTailScreen, "L")
     await driven.comes("events")
 
 
@@ -33,9 +32,7 @@ async def test_all_live_runs_are_followed_in_one_list_with_their_ids(tmp_path: P
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)
         await driven.comes("14 events")
-        await driven.shows("8f21…9b7e  check")
-        assert "Tail of 3 runs · 3 live" in driven.text
-        assert "90cc…1f00" in driven.text
+        await driven.shows("8f21…9b7e  check", "Tail of 3 runs · 3 live", "90cc…1f00")
         assert "…\n" not in driven.text
         check_golden("120x30/tail-all", driven.text)
 
@@ -50,8 +47,7 @@ async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_c
         await driven.press("L")
         await driven.comes("Tail of 2 runs · 1 live")
         assert "90cc…1f00" not in driven.text
-        await driven.press("u")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.opens(RunsScreen, "u")
         await driven.press("left_square_bracket")
         await driven.comes("Tail of 2 runs")
 

@@ -26,8 +26,7 @@ def busy(count: int = 9) -> ScriptedService:
 
 
 async def on_wall(driven: Driven) -> RunWallScreen:
-    await driven.press("asterisk")
-    await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
+    await driven.opens(RunWallScreen, "asterisk")
     screen = driven.app.screen
     assert isinstance(screen, RunWallScreen)
     return screen
@@ -46,8 +45,7 @@ async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path)
             await driven.pass_time(1)
         every = {noon.LIVE: 8, noon.QUEUED: 3, noon.HOVERING: 3}
         await driven.until(lambda: {key: len(listed) for key, listed in screen._events.items()} == every, "all events")
-        await driven.shows("◷ waits 3m")
-        await driven.shows("◷ silent 3m")
+        await driven.shows("◷ waits 3m", "◷ silent 3m")
         check_golden(f"{size[0]}x{size[1]}/wall", driven.text)
 
 
@@ -57,9 +55,8 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
         await driven.shows("ex_001")
         assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
         await driven.say("wall")
-        await driven.until(lambda: isinstance(driven.app.screen, RunWallScreen), "the wall")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")
+        await driven.opens(RunWallScreen)
+        await driven.opens(RunsScreen, "escape")
         await on_wall(driven)
         for _ in range(20):
             await driven.pass_time(1)
@@ -116,8 +113,7 @@ async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Pa
         await on_wall(driven)
         service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
         await driven.comes("✗ failed", within_s=30)
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.opens(RunsScreen, "enter")
         await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run")
         await driven.press("escape")
         await driven.comes(re.compile(r"live runs\W+2 runs\b"))
@@ -143,8 +139,7 @@ async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -
         await on_wall(driven)
         await driven.comes("5c9d…80b1")
         assert [tile.run_id for tile in tiles(driven)] == [noon.FALLBACK, noon.LIVE]
-        await driven.press("down", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the run to open")
+        await driven.opens(RunsScreen, "down", "enter")
         await driven.until(lambda: driven.table.cursor_key == noon.LIVE, "the run")
         await driven.press("escape")
         await driven.comes("2 runs")
@@ -162,5 +157,4 @@ async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> No
 async def test_esc_on_the_first_view_goes_to_runs(tmp_path: Path) -> None:
     async with console(busy(), tmp_path, open_at="wall") as driven:
         await driven.shows("ex_001")
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the list")
+        await driven.opens(RunsScreen, "escape")

@@ -135,8 +135,7 @@ async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: Scr
         await driven.type("run status")
         await driven.reaches("columns.runs written, holds now", "enter")
         assert load_settings_file(tmp_path / "settings.toml").settings.columns == {"runs": ["run", "status"]}
-        await driven.press("1")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        await driven.opens(RunsScreen, "1")
         assert driven.table.column_ids == ("run", "status")
 
 
@@ -270,5 +269,4 @@ async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_p
         await driven.press("escape")
         assert isinstance(driven.app.screen, SettingsScreen)
         await driven.reaches("Nothing is left to close here; [ goes to the view before.", "escape")
-        await driven.press("left_square_bracket")
-        await driven.until(lambda: isinstance(driven.app.screen, RunsScreen), "the runs")
+        await driven.opens(RunsScreen, "left_square_bracket")

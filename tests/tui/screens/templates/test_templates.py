@@ -103,8 +103,7 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(service: Scr
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         assert driven.table.cursor_key == "byok-open-model"
-        await driven.shows("Not eligible: 2 blockers.")
-        assert "Blocker 1 connection_untested" in driven.text
+        await driven.shows("Not eligible: 2 blockers.", "Blocker 1 connection_untested")
         assert "Blocker 2 role_lacks_permission" in driven.text
         await driven.reaches("copied", "y")
         assert "byok-open-model" in driven.lines[-1]
@@ -247,8 +246,7 @@ async def test_a_decision_and_the_versions_outlive_the_console(service: Scripted
     async with reviewing(again, tmp_path, size=WIDE) as driven:
         await at_templates(driven)
         await driven.comes("changed since")
-        await driven.shows("blocker connection_untested is gone")
-        await driven.shows("go, old")
+        await driven.shows("blocker connection_untested is gone", "go, old")
 
 
 async def test_d_compares_a_template_with_an_earlier_version_of_itself(
@@ -261,17 +259,14 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(
         await driven.press("r")
         await driven.comes("changed since")
         await driven.reaches("1 value of the rest differs", "D")
-        await driven.press("enter")
-        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
-        await driven.shows("template_version")
-        await driven.shows("members differ")
+        await driven.opens(CompareScreen, "enter")
+        await driven.shows("template_version", "members differ")
         await driven.press("escape")
         assert isinstance(driven.app.screen, ResourceScreen)
         await driven.reaches("another template", "D")
         await driven.press("down", "enter")
         await driven.press("down")
-        await driven.press("D")
-        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison of two templates")
+        await driven.opens(CompareScreen, "D")
 
 
 async def test_without_an_earlier_version_d_chooses_the_other_template(
@@ -280,8 +275,7 @@ async def test_without_an_earlier_version_d_chooses_the_other_template(
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("comparing", "D")
-        await driven.press("down", "D")
-        await driven.until(lambda: isinstance(driven.app.screen, CompareScreen), "the comparison")
+        await driven.opens(CompareScreen, "down", "D")
 
 
 @pytest.mark.parametrize("form", ["md", "csv"])
@@ -335,8 +329,7 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await driven.reaches("done", "tab", "enter")
         body = body_of(service, APPLICATIONS)
         assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
-        await driven.shows("application app_01")
-        assert "read every 2s" in driven.text
+        await driven.shows("application app_01", "read every 2s")
         await driven.comes("Set up.")
         reads = len(service.requests("GET", f"{APPLICATIONS}/app_01"))
         assert reads == 2
@@ -384,8 +377,7 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
         await at_templates(driven)
         await driven.reaches("application started here", "r", "G")
         await at_next_action(driven)
-        await driven.press("G", "enter")
-        await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
+        await driven.opens(ApplicationScreen, "G", "enter")
         await driven.shows("authorize_byok_live_proof")
         await driven.reaches("Run the paid live proof", "full_stop")
         assert "off: It waits for nothing that a resume does." in driven.text
@@ -461,8 +453,7 @@ async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(
         await at_next_action(driven)
         await driven.reaches("enter the key of the model source", "G", "enter")
         await driven.settle()
-        await driven.press("escape")
-        await driven.until(lambda: isinstance(driven.app.screen, ApplicationScreen), "the application")
+        await driven.opens(ApplicationScreen, "escape")
         await driven.press("G")
         assert "sentinel" not in driven.text
         await driven.press("v")

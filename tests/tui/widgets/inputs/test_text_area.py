@@ -39,8 +39,7 @@ def service() -> ScriptedService:
 async def at_text(driven: Driven) -> tuple[ActionForm, MultilineInput]:
     """Fill in the form of a skill except its text, and go to that field."""
     await driven.reaches("Save a skill", "plus")
-    await driven.press("down", "down", "enter")
-    await driven.until(lambda: isinstance(driven.app.screen, ActionForm), "the form to open")
+    await driven.opens(ActionForm, "down", "down", "enter")
     form = driven.app.screen
     assert isinstance(form, ActionForm)
     await driven.until(lambda: form._can_check, "the rules to be there")

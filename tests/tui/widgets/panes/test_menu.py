@@ -177,12 +177,6 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
         assert app.copied == ("value under the cursor", "ex_done02")
 
 
-async def test_a_read_only_profile_says_why_cancelling_is_off(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings="read_only = true\n") as driven:
-        await driven.press("full_stop")
-        assert re.search("Cancel the run +off: this profile is read-only", driven.text)
-
-
 @pytest.mark.parametrize(("steps", "tab"), [(0, "events"), (3, "receipt")])
 async def test_events_and_receipt_open_their_view(
     steps: int, tab: str, service: ScriptedService, tmp_path: Path

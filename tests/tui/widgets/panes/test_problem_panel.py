@@ -50,10 +50,8 @@ async def test_keys_copy_the_instance_and_the_support_block() -> None:
         await pilot.pause()
         first, second = app.told_of(CopyRequested)
         assert (first.what, first.text, first.several_lines) == (
-            "instance",
-            "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11",
-            False,
-        )
+            "instance", "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11", False,
+        )  # fmt: skip
         assert (second.what, second.several_lines) == ("support block", True)
         assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in second.text
         assert "7c1e" not in second.text
