@@ -234,8 +234,7 @@ def test_a_question_can_be_interrupted(live: tuple[Cli, ScriptedService]) -> Non
     cli, service = live
     with Terminal(cli.command("runs", "cancel", "ex_1"), env=cli.environment) as terminal:
         terminal.wait_for("[y/N]")
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c") == 130
     assert service.requests("POST") == []
 
 
@@ -264,8 +263,7 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
         terminal.wait_for("in a browser")
         terminal.type("\n", until="Data classes that runs may give the model")
         terminal.type("\n", until="waiting for the page to be completed")
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c") == 130
         assert b"The private address still works" in terminal.raw
 
 

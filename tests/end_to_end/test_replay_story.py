@@ -41,8 +41,7 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         # The largest one has the focus.
         terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
         terminal.press("enter", until=re.compile("Runs . executions"))
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert terminal.flags == terminal.flags_before
 
 
@@ -55,5 +54,4 @@ def test_nine_marked_runs_stand_on_the_wall(tmp_path: Path) -> None:
         terminal.type("*")
         terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
         terminal.wait_for(re.compile("┏━ 8f21"))
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130

@@ -201,8 +201,7 @@ def test_the_console_says_what_is_wrong_with_the_place_and_what_to_do(place: Pla
         for text in place.console:
             terminal.wait_for(text)
         terminal.wait_for("not connected")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert b"Traceback" not in terminal.raw
 
 

@@ -116,8 +116,7 @@ def follow(home: Path, seconds: float) -> Following:
         cpu = (cpu_seconds(pid) - cpu) / taken
         made = Following(taken, console.end(), cpu, uses, wire_bytes)
         terminal.wait_for(_ALL_ENDED, CALM_S)
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q", "q") == 0
     _compare(home / "console", RunGenerator(runs=RUNS, rate=RATE, seconds=made_for), made)
     return made
 

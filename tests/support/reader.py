@@ -70,8 +70,7 @@ class Reader:
 
 def assert_only_text(terminal: Terminal, home: Path) -> None:
     """The console ends when it is asked to, and what it wrote is its renderer's own and text."""
-    terminal.press("ctrl+c", "ctrl+c")
-    assert terminal.wait_exit() == 130
+    assert terminal.ends("ctrl+c", "ctrl+c") == 130
     for payload in copied(terminal):
         assert is_clean(payload)
     assert foreign_controls(_CLIPBOARD.sub(b"", bytes(terminal.raw)), renderer=True) == []

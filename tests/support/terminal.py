@@ -297,6 +297,11 @@ class Terminal:
                 pass
         return self.process.returncode
 
+    def ends(self, *names: str) -> int:
+        """Press keys that end the program, and return its exit status."""
+        self.press(*names)
+        return self.wait_exit()
+
     @property
     def flags(self) -> list[Any]:
         """The terminal's settings now; compare with ``flags_before``."""

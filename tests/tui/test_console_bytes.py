@@ -48,8 +48,7 @@ def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, noon_s
             assert re.search(r"(?<![^\s/│])is:live(?![^\s│])", line), (name, line)
             terminal.press("esc")
             terminal.wait_gone("is:live")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
     assert noon_service.requests("POST") == []
@@ -86,8 +85,7 @@ def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, noon_service: Sc
         terminal.press("ctrl+u")
         terminal.paste("\x1b[31mis:live\x1b[2J\x1b")
         terminal.wait_for("␛[31mis:live␛[2J␛")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
     assert noon_service.requests("POST") == []
@@ -142,8 +140,7 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
             "more events",
             poll=True,
         )
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
 

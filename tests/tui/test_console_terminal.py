@@ -39,16 +39,14 @@ def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
         terminal.wait_for("window too small")
         terminal.resize(200, 50)
         terminal.wait_for("Summary")
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q", "q") == 0
         assert terminal.flags == terminal.flags_before
 
 
 def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service, settings="mouse = false\n") as terminal:
         assert not terminal.screen.modes & {1000, 1002, 1003, 1006}
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q", "q") == 0
         assert_whole(terminal, tmp_path)
 
 
@@ -59,16 +57,14 @@ def test_work_that_fails_in_the_background_rings_and_ends_nothing(
         assert terminal.screen.bells == 0
         terminal.type("#", until="the work: told")
         terminal.wait_until(lambda: terminal.screen.bells == 1, "the bell to ring")
-        terminal.press("q", "q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q", "q") == 0
         assert terminal.flags == terminal.flags_before
 
 
 def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service) as terminal:
         terminal.type("20H\r20\rH\r2t0tH\r" * 3)
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
 

@@ -86,8 +86,7 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
         terminal.type("!", until="elsewhere!")
         terminal.press("esc")
         terminal.wait_gone("artifact.content")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
         assert_no_trace(tmp_path)
 

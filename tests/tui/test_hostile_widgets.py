@@ -78,7 +78,6 @@ def test_nothing_but_the_renderers_own_reaches_a_terminal(tmp_path: Path) -> Non
     command = [sys.executable, "-m", "tests.tui.hostile_stage"]
     with Terminal(command, env=clean_environment(tmp_path), columns=120, rows=40, cwd=ROOT) as terminal:
         terminal.wait_until(lambda: LAST.encode() in terminal.raw, "the last text to show", timeout=120)
-        terminal.press("ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c") == 130
         assert foreign_controls(bytes(terminal.raw), renderer=True) == []
         assert terminal.screen.bells == 0

@@ -45,8 +45,7 @@ def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, noon_service: Sc
         assert sign not in terminal.screen.text
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(sign)
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
 
 
@@ -57,8 +56,7 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, noon_serv
         terminal.signal(signal.SIGCONT)
         terminal.wait_for(LAST_ROW)
         assert_is_alive(terminal)
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
 
@@ -80,8 +78,7 @@ def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the
         terminal.signal(signal.SIGSTOP)
         terminal.wait_until(lambda: terminal.is_stopped, "the console to stop", poll=True)
         go_on(4)
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)
 

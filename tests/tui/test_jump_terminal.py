@@ -32,7 +32,6 @@ def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(
         terminal.press("enter", until="Runs › 3fd2…9911")
         terminal.type(":", until=re.compile("▸ open 3fd2a1c8"))
         terminal.press("esc")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

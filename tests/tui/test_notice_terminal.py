@@ -46,8 +46,7 @@ def test_a_pinned_run_that_ends_is_reported_as_the_terminal_understands_it(
         terminal.type("b", until="pinned run 8f21…9b7e")
         end_run(service, terminal)
         terminal.wait_until(lambda: sequence.encode() in terminal.raw, "the notice")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert terminal.flags == terminal.flags_before
 
 

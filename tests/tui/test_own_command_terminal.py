@@ -86,7 +86,6 @@ def test_a_record_is_shown_in_the_pager_an_id_copied_and_a_ticket_opened_for_an_
     terminal.press("down", "enter", until="ticket: done")
     url = "https://tickets.example.com/new?title=runwatch&text=urn%3Ainstance%3A7c1e%26title%3D-x"
     assert told(tmp_path, "xdg-open")["words"] == [url]
-    terminal.press("ctrl+c", "ctrl+c")
-    assert terminal.wait_exit() == 130
+    assert terminal.ends("ctrl+c", "ctrl+c") == 130
     assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

@@ -17,8 +17,7 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
         with opened(tmp_path, service) as terminal:
             terminal.press("down")
             terminal.type("b", until="pinned run 8f21…9b7e; alt+1 goes there")
-            terminal.press("ctrl+c", "ctrl+c")
-            assert terminal.wait_exit() == 130
+            assert terminal.ends("ctrl+c", "ctrl+c") == 130
         ended = dict(open_run(noon.LIVE, "failed", reason="fallback_exhausted").raw)
         service.runs[:] = [ended if run["execution_id"] == noon.LIVE else run for run in service.runs]
         with opened(tmp_path, service) as terminal:
@@ -26,7 +25,6 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
             terminal.send(b"\x1b1")
             terminal.wait_for("Runs › 8f21…9b7e")
             terminal.wait_for("1 run 8f21…9b7e")
-            terminal.press("ctrl+c", "ctrl+c")
-            assert terminal.wait_exit() == 130
+            assert terminal.ends("ctrl+c", "ctrl+c") == 130
             assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

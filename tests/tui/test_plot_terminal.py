@@ -32,7 +32,6 @@ def test_days_that_do_not_fit_are_reached_told_and_grouped(tmp_path: Path) -> No
         terminal.press(*("left",) * 80, until="▲ 2026-09-01  2.0000  1 run")
         terminal.wait_for("not grouped; possible by fee")
         terminal.type("s", until="by fee: █ usage 1.0000   ▒ fee 1.0000")
-        terminal.press("ctrl+c", "ctrl+c")
-        assert terminal.wait_exit() == 130
+        assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
     assert_no_trace(tmp_path)

@@ -49,8 +49,7 @@ def test_quitting_is_a_success_and_ctrl_c_an_interruption_and_both_leave_the_ter
     tmp_path: Path, key: str, code: int
 ) -> None:
     with victim(tmp_path) as terminal:
-        terminal.press(key)
-        assert terminal.wait_exit() == code
+        assert terminal.ends(key) == code
         assert_whole(terminal)
 
 
@@ -106,8 +105,7 @@ def test_an_exception_is_reported_in_two_lines_without_the_value_of_any_variable
 
 def test_an_error_that_was_raised_on_purpose_says_what_to_do_and_is_cleaned(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
-        terminal.press("e")
-        assert terminal.wait_exit() == 1
+        assert terminal.ends("e") == 1
         assert_whole(terminal)
         assert "runwatch: The data is gone" in terminal.screen.text
         assert "runwatch: ␛]0;x␇" in terminal.screen.text
@@ -117,8 +115,7 @@ def test_an_error_that_was_raised_on_purpose_says_what_to_do_and_is_cleaned(tmp_
 def test_guarded_work_that_fails_ends_nothing(tmp_path: Path) -> None:
     with victim(tmp_path, "guarded worker") as terminal:
         terminal.press("x", until="got x")
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q") == 0
         assert_whole(terminal)
     assert "work failed: reading" in (tmp_path / "log").read_text()
 
@@ -157,8 +154,7 @@ def test_what_old_terminals_and_broken_pipes_send_does_no_harm(tmp_path: Path) -
     with victim(tmp_path) as terminal:
         terminal.send(b"\x1b[M \xf0\xb0\x1b[M#\xff\xfe\xff\xfe\x80")
         terminal.press("x", until="got x")
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q") == 0
         assert_whole(terminal)
 
 
@@ -175,6 +171,5 @@ def test_the_shell_gets_a_whole_terminal_while_the_program_is_suspended_and_back
         terminal.wait_for("ready")
         assert terminal.screen.is_alternate
         terminal.press("x", until="got x")
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
+        assert terminal.ends("q") == 0
         assert_whole(terminal)
