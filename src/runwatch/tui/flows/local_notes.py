@@ -18,6 +18,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.records.digest import compute_digest
 from runwatch.records.record import Record
 from runwatch.records.run import Run
+from runwatch.records.template import Template
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import RowScreen
@@ -316,11 +317,14 @@ class _Deciding:
             return
 
         async def keep(typed: Mapping[str, str]) -> SaveResult:
+            if not typed["reason"]:
+                return SaveResult(is_kept=False, words=line(f"not saved: {verdict} needs a reason"))
             decision = ReviewDecision(verdict, typed["reason"], digest, self._session.clock.now())
             return await self._write(decision.text, f"Decided: {verdict}.")
 
         reason = self._present.reason if self._present is not None else ""
-        title = line(f"Reason for {verdict}")
+        is_blocked = isinstance(self._record, Template) and self._record.eligible is False
+        title = line(f"Reason for {verdict}{', although it is blocked' if is_blocked and verdict == 'go' else ''}")
         self._screen.open_overlay(NoteEditor(self._screen.console, title, {"reason": reason}, keep))
 
     def _take_back(self) -> None:

@@ -156,7 +156,8 @@ async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_pat
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("stays on this machine", "n")
-        await driven.press("enter")
+        await driven.reaches("Reason for go, although it is blocked", "enter")
+        await driven.reaches("not saved: go needs a reason", "enter")
         await driven.type("fine by me")
         await driven.reaches("✓ go, 0s ago: fine by me", "enter")
         await driven.reaches("undone: decision on byok", "backspace")
@@ -238,7 +239,9 @@ async def test_a_decision_and_the_versions_outlive_the_console(service: Scripted
     async with reviewing(service, tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("Go", "n")
-        await driven.reaches("✓ go, 0s ago", "enter", "enter")
+        await driven.press("enter")
+        await driven.type("fine")
+        await driven.reaches("✓ go, 0s ago", "enter")
         await driven.pass_time(2)
     # The same service at another port is another origin, and still the same organization and key.
     again = ScriptedService(account=account())
