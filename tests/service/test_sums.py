@@ -41,7 +41,7 @@ from runwatch.view.export import text_output
 from runwatch.view.export.file_formats import export_records
 from runwatch.view.overview.run_counts import count_runs
 from runwatch.view.overview.run_lines import live_lines
-from runwatch.view.receipts.totals import FEE, NO_MODEL, ReceiptTotals, reconcile_with_usage
+from runwatch.view.receipts.totals import FEE, NO_CALL, NO_MODEL, ReceiptTotals, reconcile_with_usage
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.runs.run_facts import RunFacts
@@ -254,6 +254,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     assert {
         name.removeprefix("northwind/"): [one.usd, one.unknown_calls, one.estimated_calls]
         for name, one in sums.models.items()
+        if name != NO_CALL
         if name != FEE
     } == {
         name: [usd, lacking, guessed] for name, (usd, lacking, _, guessed) in arms.items() if usd or lacking or guessed

@@ -17,6 +17,7 @@ from runwatch.view.receipts.charts import MAX_LINES, spend_sections
 from runwatch.view.receipts.run_context import run_context_section
 from runwatch.view.receipts.totals import (
     FEE,
+    NO_CALL,
     NO_DAY,
     NO_MODEL,
     ReceiptTotals,
@@ -96,6 +97,11 @@ def test_each_model_has_what_its_slices_cost_and_the_fee_a_line_of_its_own() -> 
         receipt(0.5, 0.05, slices=[part(0.3, "a"), part(0.2, "b")]), receipt(0.1, 0.05, slices=[part(0.1, "a")])
     )
     assert told(sums.models) == {FEE: ("0.10", 2), "a": ("0.40", 2), "b": ("0.20", 1)}
+
+
+def test_a_receipt_at_no_cost_counts_for_the_model_that_a_filter_finds_it_by() -> None:
+    sums = added(receipt(0, 0, slices=[part(0, "a")]), receipt(0.1, 0, slices=[part(0.1, "a")]), receipt(0, 0))
+    assert told(sums.models) == {"a": ("0.10", 2), NO_CALL: ("0.00", 1)}
 
 
 def test_what_no_slice_tells_of_is_not_lost() -> None:

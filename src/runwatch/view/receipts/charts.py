@@ -13,6 +13,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
     FEE,
+    NO_CALL,
     NO_DAY,
     NO_MODEL,
     ReceiptTotals,
@@ -141,7 +142,7 @@ def _models(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> li
 def _model(name: str, found: SpendSum) -> ChartRow:
     if name == FEE:
         return _plotted(name, found, role=Role.QUIET)
-    return _plotted(name, found, "" if name == NO_MODEL else build_field_filter("model", name))
+    return _plotted(name, found, "" if name in {NO_MODEL, NO_CALL} else build_field_filter("model", name))
 
 
 def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:

@@ -27,6 +27,7 @@ NO_DAY: Final = ""
 
 FEE: Final = "platform fee"
 NO_MODEL: Final = "model not reported"
+NO_CALL: Final = "no model called"
 NO_STATUS: Final = "status not reported"
 
 # Sums of amounts whose magnitudes differ by fewer digits than this are exact.
@@ -73,8 +74,8 @@ class ReceiptTotals:
         untold: Number of receipts without a cost.
         partial: Number of receipts whose cost lacks calls of unknown cost.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
-        models: By model key, :data:`FEE` or :data:`NO_MODEL`; only those with a cost, or an unknown or estimated
-            amount.
+        models: By model key, :data:`FEE`, :data:`NO_MODEL` or :data:`NO_CALL`. A model counts every receipt that
+            selected or called it; each receipt counts at least once.
         day_models: The spend of each day by model, in US dollars.
         day_statuses: The spend of each day by the run's status, in US dollars.
     """
@@ -120,8 +121,11 @@ class ReceiptTotals:
         for name, part in parts.items():
             if part.usd:
                 by_model[name] = _EXACT.add(by_model.get(name, _ZERO), part.usd)
-            if part.usd or part.unknown_calls or part.estimated_calls:
+            # Calls at no cost count as well: the receipts of a model are those that a filter finds.
+            if part.usd or part.unknown_calls or part.estimated_calls or name not in {FEE, NO_MODEL}:
                 self.models.setdefault(name, SpendSum()).add(part.usd, part.unknown_calls, part.estimated_calls)
+        if not parts.keys() - {FEE, NO_MODEL} and not spend and not lacking and not guessed:
+            self.models.setdefault(NO_CALL, SpendSum()).add(_ZERO)
 
 
 def find_receipt_day(receipt: Receipt) -> str:
