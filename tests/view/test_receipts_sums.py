@@ -174,6 +174,17 @@ def test_a_difference_is_reported_day_by_day() -> None:
     assert [day.day for day in found.differing] == ["2026-11-21"]
 
 
+def test_only_days_that_are_over_are_compared_over_reads_that_are_apart() -> None:
+    sums = added(receipt(0.1, 0), receipt(0.2, 0, day="2026-11-21"))
+    report = usage(("2026-11-20", 0.1), ("2026-11-21", 0.15), whole=0.25)
+    found = reconcile_with_usage(sums.days, report, "2026-11-20", "2026-11-21", apart_s=25)
+    assert found.whole.words == "not compared: usage 0.25 and receipts 0.30 were read 25s apart"
+    assert (found.whole.role, found.differing) == (Role.QUIET, ())
+    report = usage(("2026-11-20", 0.2), ("2026-11-21", 0.15), whole=0.35)
+    found = reconcile_with_usage(sums.days, report, "2026-11-20", "2026-11-21", apart_s=25)
+    assert found.whole.words == "differs by 0.05 USD: usage 0.35, receipts 0.30"
+
+
 def test_a_day_that_only_one_side_knows_is_compared_too() -> None:
     found = reconcile_with_usage(
         added(receipt(1, 0)).days, usage(("2026-11-19", 2), whole=2), "2026-11-19", "2026-11-20"

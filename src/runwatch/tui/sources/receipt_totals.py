@@ -108,7 +108,8 @@ class UsageReconciler:
         self._reports: ReportPoller = ReportPoller(
             session.client, session.scope, session.store, session.live.scheduler, session.clock
         )
-        self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str]] | None = None
+        self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str], float] | None = None
+        self._since: tuple[ReceiptTotals, float] | None = None
         self._made: UsageReconciliation | SafeText = line("")
 
     def compare(self, sums: ReceiptTotals | None, *, is_whole: bool) -> UsageReconciliation | SafeText:
@@ -133,11 +134,21 @@ class UsageReconciler:
         if usage is None:
             failure = collection.failure
             return line("not compared yet: reading usage" if failure is None else f"not compared: {failure.title}")
+        apart_s = self._apart_s(sums, collection.read_at)
         made_of = self._made_of
-        if made_of is None or made_of[0] is not sums or made_of[1] is not usage or made_of[2] != days:
-            self._made_of = (sums, usage, days)
-            self._made = reconcile_with_usage(sums.days, usage, *days)
+        if made_of is None or made_of[0] is not sums or made_of[1] is not usage or made_of[2:] != (days, apart_s):
+            self._made_of = (sums, usage, days, apart_s)
+            self._made = reconcile_with_usage(sums.days, usage, *days, apart_s=apart_s)
         return self._made
+
+    def _apart_s(self, sums: ReceiptTotals, usage_at: float | None) -> float:
+        """Return the seconds between the report and the receipts; 0 if they were the same before and after it."""
+        listed_at = self._session.store.collection(self._session.scope.profile, Receipt.KIND).read_at
+        if listed_at is None or usage_at is None:
+            return 0.0
+        if self._since is None or self._since[0] is not sums:
+            self._since = (sums, listed_at)
+        return max(0.0, self._since[1] - usage_at, usage_at - listed_at)
 
     def refresh(self) -> None:
         """Read the report again now."""

@@ -167,7 +167,7 @@ def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> 
         return DetailSection(title, (DetailLine(line(""), compared, Role.QUIET),))
     lines = [
         DetailLine(line("period"), line(f"{compared.first} to {compared.last}, days in UTC; all receipts")),
-        DetailLine(line("in all"), compared.whole.words, Role.GOOD if compared.whole.agrees else Role.WARN),
+        DetailLine(line("in all"), compared.whole.words, compared.whole.role),
     ]
     differing = compared.differing
     lines += [DetailLine(line(day.day), day.words, Role.WARN) for day in differing[:DIFFERING]]

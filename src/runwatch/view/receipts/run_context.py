@@ -108,6 +108,6 @@ def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderCo
     found = compared.day(day)
     if found is None:
         return DetailLine(line("usage"), line(f"{day or 'a receipt without a date'} is not compared"), Role.QUIET)
-    glyph = context.glyphs.good if found.agrees else context.glyphs.bad
-    words = line(f"{glyph} {found.words}, of {day} (UTC), all receipts of that day")
-    return DetailLine(line("usage"), words, Role.GOOD if found.agrees else Role.WARN)
+    glyph = f"{context.glyphs.good} " if found.agrees else f"{context.glyphs.bad} " if found.differs else ""
+    words = line(f"{glyph}{found.words}, of {day} (UTC), all receipts of that day")
+    return DetailLine(line("usage"), words, found.role)

@@ -10,7 +10,7 @@ division is not in the specification.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
@@ -19,7 +19,8 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
-from runwatch.view.text.format import estimated, grouped_number
+from runwatch.view.text.format import estimated, grouped_number, short_duration
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
 NO_DAY: Final = ""
@@ -207,6 +208,7 @@ class SpendComparison:
         usage: Amount in the report; ``None`` if it has none.
         receipt_calls: Number of calls of unknown cost in the receipts.
         usage_calls: Number of such calls in the report.
+        apart_s: Seconds between the two reads, if receipts may have come between them; 0 if both are of one moment.
     """
 
     day: str
@@ -214,6 +216,7 @@ class SpendComparison:
     usage: Decimal | None
     receipt_calls: int = 0
     usage_calls: int | None = None
+    apart_s: float = 0.0
 
     @property
     def difference(self) -> Decimal:
@@ -225,11 +228,24 @@ class SpendComparison:
         return self.difference == 0 and self.usage_calls in {None, self.receipt_calls}
 
     @property
+    def differs(self) -> bool:
+        """Whether the two differ at one moment."""
+        return not self.agrees and not self.apart_s
+
+    @property
+    def role(self) -> Role:
+        return Role.GOOD if self.agrees else Role.WARN if self.differs else Role.QUIET
+
+    @property
     def words(self) -> SafeText:
         """The result: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
         unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
         if self.agrees:
             return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
+        if not self.differs:
+            apart = short_duration(max(1.0, self.apart_s))
+            usage, receipts = format_amount(self.usage or _ZERO), format_amount(self.receipts)
+            return line(f"not compared: usage {usage} and receipts {receipts} were read {apart} apart")
         if self.usage is None:
             return line(f"not in usage; receipts {format_amount(self.receipts)} USD")
         if self.difference == 0:
@@ -261,7 +277,7 @@ class UsageReconciliation:
 
     @property
     def differing(self) -> tuple[SpendComparison, ...]:
-        return tuple(day for day in self.days if not day.agrees)
+        return tuple(day for day in self.days if day.differs)
 
     def day(self, name: str) -> SpendComparison | None:
         """Return one day, or ``None`` if it was not compared."""
@@ -282,19 +298,28 @@ def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple
     return (days[0], max(days[-1], today)) if days else None
 
 
-def reconcile_with_usage(days: Mapping[str, SpendSum], usage: Usage, first: str, last: str) -> UsageReconciliation:
+def reconcile_with_usage(
+    days: Mapping[str, SpendSum], usage: Usage, first: str, last: str, *, apart_s: float = 0.0
+) -> UsageReconciliation:
     """Compare the totals of receipts with a usage report for the same days.
 
     Args:
         first: The first day of the report, ``YYYY-MM-DD``.
+        last: The last one, which may still get receipts.
+        apart_s: See :class:`SpendComparison`.
     """
     reported = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *reported} if first <= name <= last)
-    compared = tuple(_compared(name, days.get(name, SpendSum()), reported.get(name)) for name in names)
+    compared = tuple(
+        replace(_compared(name, days.get(name, SpendSum()), reported.get(name)), apart_s=apart_s * (name == last))
+        for name in names
+    )
     total = SpendSum()
     for name in names:
         total.merge(days.get(name, SpendSum()))
-    return UsageReconciliation(_compared("", total, usage.totals), compared, first, last)
+    whole_apart_s = 0.0 if any(day.differs for day in compared) else apart_s
+    whole = replace(_compared("", total, usage.totals), apart_s=whole_apart_s)
+    return UsageReconciliation(whole, compared, first, last)
 
 
 def _compared(name: str, found: SpendSum, reported: DayUsage | UsageTotals | None) -> SpendComparison:

@@ -219,6 +219,15 @@ async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path:
         await driven.comes("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
 
 
+async def test_usage_that_is_older_than_a_new_receipt_does_not_differ_yet(tmp_path: Path) -> None:
+    told = service(days=AGREES)
+    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes("✓ agrees: 0.1172 USD")
+        costly = next(receipt for receipt in told.receipts if receipt["totals"]["usd"])
+        told.receipts.append(dict(costly, execution_id="ex_new"))
+        await driven.comes("not compared: usage 0.1172 and receipts", within_s=50)
+
+
 @pytest.mark.exhaustive
 async def test_a_filter_does_not_change_what_is_compared(tmp_path: Path) -> None:
     async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
