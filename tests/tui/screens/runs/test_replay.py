@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,8 @@ async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) 
     async with console(noon.service(events=growing), tmp_path) as driven:
         await on_replay(driven)
         await driven.reaches("LIVE  1×", "end")
+        await driven.pass_time(60)
+        await driven.shows(re.compile(r"REPLAY  12:05:\d\d of 12:05:.*took +1:\d\d", re.DOTALL))
         growing.add(9)
         await driven.comes("event 9 of 9", within_s=60)
         await driven.shows("LIVE  1×")

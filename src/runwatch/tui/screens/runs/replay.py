@@ -24,7 +24,15 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, READABLE, SEEK_HINT, SPEEDS, run_as_of, spent_by_then
+from runwatch.view.runs.run_replay import (
+    MAX_REPLAYED_EVENTS,
+    READABLE,
+    SEEK_HINT,
+    SPEEDS,
+    RunReplay,
+    run_as_of,
+    spent_by_then,
+)
 from runwatch.view.runs.run_timeline import timeline_sections
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import (
@@ -42,6 +50,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from decimal import Decimal
 
     from runwatch.records.run import CallError
@@ -220,8 +229,10 @@ class ReplayScreen(EventScreen):
         self._draw()
 
     def tick(self) -> None:
-        """Follow the run again if its tail was stopped: the previous screen may do so after this one started it."""
+        """Follow the run again, whose tail the previous screen may have stopped; the clock of a live one goes on."""
         self._follow()
+        if self._follows_run:
+            self._draw()
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
         message.stop()
@@ -234,12 +245,13 @@ class ReplayScreen(EventScreen):
             pane.set_border_text(title=(label_span("Replay", Role.PLAIN),), state=line(""), age=line(""))
             return
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
+        at, last_at = self._times(replay)
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
         text = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
-                label_span(f"  {time_of_day(replay.at, context)} of {time_of_day(replay.last_at, context)}"),
+                label_span(f"  {time_of_day(at, context)} of {time_of_day(last_at, context)}"),
             ),
             state=self._speed_words(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
@@ -251,7 +263,7 @@ class ReplayScreen(EventScreen):
         words = "each event" if speed == READABLE else f"{speed}×"
         if self.console.is_ascii:
             words = words.replace("×", "x")
-        if self._is_live and self._is_playing:
+        if self._follows_run:
             return (label_span(f"LIVE  {words}", Role.LIVE),)
         if self._has_ended:
             return (label_span(f"END  {words}", Role.WARN),)
@@ -269,6 +281,18 @@ class ReplayScreen(EventScreen):
             return False
         facts = source.facts
         return facts is not None and not facts.is_final and not source.replay.trace.is_over
+
+    @property
+    def _follows_run(self) -> bool:
+        """Whether the replay has caught up with a run that goes on, and shows it as it is now."""
+        return self._is_live and self._is_playing
+
+    def _times(self, replay: RunReplay) -> tuple[datetime | None, datetime | None]:
+        """Return the time shown and the end of the known time, which is now while the run is followed."""
+        if replay.last_at is None or not self._follows_run:
+            return replay.at, replay.last_at
+        now = max(replay.last_at, self.console.render_context().now)
+        return now, now
 
     @property
     def _is_behind(self) -> bool:
@@ -319,7 +343,8 @@ class ReplayScreen(EventScreen):
         replay = source.replay
         then = run_as_of(facts, replay.trace)
         now = self.console.render_context()
-        context = RenderContext(replay.at or now.now, now.glyphs, now.time, now.zone)
+        at, last_at = self._times(replay)
+        context = RenderContext(at or now.now, now.glyphs, now.time, now.zone)
         lines: list[DetailLine] = []
         for section in build_sections(RUNS, then, context):
             if section.title == "Run":
@@ -329,7 +354,7 @@ class ReplayScreen(EventScreen):
         # One section, so that its labels are equally wide and no row is empty.
         labels = [line("position"), *(one.label for one in lines)]
         bars = timeline_sections(
-            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=replay.last_at
+            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=last_at
         )[0].lines
         position = self._position(view.value_cells([*labels, *(bar.label for bar in bars)]), context)
         return [DetailSection(line(""), (position, *lines, *bars))]
@@ -338,8 +363,9 @@ class ReplayScreen(EventScreen):
         assert self._source is not None
         replay = self._source.replay
         words = f"{int(replay.part * 100)} %"
-        if replay.at is not None and replay.first_at is not None and replay.last_at is not None:
-            gone, whole = replay.at - replay.first_at, replay.last_at - replay.first_at
+        at, last_at = self._times(replay)
+        if at is not None and replay.first_at is not None and last_at is not None:
+            gone, whole = at - replay.first_at, last_at - replay.first_at
             words = f"{elapsed_clock(gone.total_seconds())} of {elapsed_clock(whole.total_seconds())}"
         bar = gauge(replay.part, max(4, cells - len(words) - 4), context.glyphs)
         return DetailLine(line("position"), line(f"{bar}  {words}", None), Role.WARN)
