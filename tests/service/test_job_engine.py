@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,9 +18,11 @@ from procrastinate import PsycopgConnector, exceptions
 from psycopg.pq import TransactionStatus
 
 from runwatch.base.clock import SystemClock
+from runwatch.service.backends import job_connector
 from runwatch.service.execution import job_engine
 from runwatch.service.execution.job_engine import JobEngine
 from runwatch.service.organization.wallet import set_limits
+from runwatch.service.server import _is_no_outage
 from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.live_work import (
     FakeJudge,
@@ -32,6 +35,7 @@ from tests.service.live_work import (
     scripted,
 )
 from tests.service.test_engine import WHOLE
+from tests.service.test_postgresql import END_SESSIONS
 from tests.support import postgres
 
 __all__ = ["scripted"]
@@ -48,6 +52,7 @@ class Jobs:
         self._serving = serving
         self._scripted = scripted
         self.database = postgres.database_for(data_dir)
+        self._name = self.database.reveal().partition("?")[0].rpartition("/")[2]
 
     @asynccontextmanager
     async def work(self, places: int = 4) -> AsyncIterator[LiveWork]:
@@ -55,7 +60,15 @@ class Jobs:
             yield LiveWork(service, *self._scripted)
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
-        return postgres.run_sql(statement, self.database.reveal().partition("?")[0].rpartition("/")[2])
+        return postgres.run_sql(statement, self._name)
+
+    def leave(self) -> None:
+        """Have the database end every session and take none."""
+        postgres.run_sql(f"ALTER DATABASE {self._name} ALLOW_CONNECTIONS false")
+        postgres.run_sql(END_SESSIONS.replace("current_database()", f"'{self._name}'"))
+
+    def come_back(self) -> None:
+        postgres.run_sql(f"ALTER DATABASE {self._name} ALLOW_CONNECTIONS true")
 
     def waiting(self) -> list[tuple[Any, ...]]:
         """State and lock of every job that drives a run."""
@@ -195,6 +208,7 @@ async def test_the_runs_of_a_worker_that_is_gone_get_another_driver(
     monkeypatch.setattr(job_engine, "_JUST_STARTED", "SELECT 1 WHERE %(grace)s < 0")
     answer = asyncio.Event()
     async with jobs.work() as work:
+        engine_of(work)._upkeep.late_at = -math.inf
         work.providers.script("ember", answer)
         run_id = await submit(work, "fallback")
         await work.providers.begun.wait()
@@ -224,6 +238,47 @@ async def test_no_worker_is_taken_for_gone_while_the_database_was_late(jobs: Job
         assert jobs.waiting() == [("doing", run_id)]
         answer.set()
         assert (await ended(work.service, run_id))["status"] == "completed"
+
+
+async def test_a_call_that_ends_while_the_database_is_away_is_written_at_its_return_and_told_in_two_lines(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.handler.addFilter(_is_no_outage)
+    caplog.set_level(logging.WARNING)
+    monkeypatch.setattr(logging.getLogger("runwatch"), "propagate", True)
+    monkeypatch.setattr(logging.getLogger("psycopg.pool"), "level", logging.ERROR)
+    monkeypatch.setattr(job_connector, "CONNECT_S", 0.1)
+    async with jobs.work() as work:
+        answer = asyncio.Event()
+        work.providers.script("ember", answer)
+        run_id = await submit(work, "gate")
+        await work.providers.begun.wait()
+        before = engine_of(work)._upkeep.late_at
+        jobs.leave()
+        answer.set()
+        await until(lambda: engine_of(work)._upkeep.late_at > before and bool(caplog.messages))
+        jobs.come_back()
+        assert (await ended(work.service, run_id))["status"] == "completed"
+        await until(lambda: len(caplog.messages) > 1)
+    first, last = caplog.messages
+    assert (first.partition(",")[0], last.partition(" after")[0]) == (
+        "the database cannot be reached",
+        "the database is back",
+    )
+    assert len(work.providers.calls) == 1
+
+
+async def test_a_service_ends_while_the_database_is_away(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_connector, "CONNECT_S", 0.1)
+    monkeypatch.setattr(job_engine, "DRAIN_S", 0.1)
+    async with jobs.work() as work:
+        work.providers.script("ember", asyncio.Event())
+        await submit(work, "gate")
+        await work.providers.begun.wait()
+        jobs.leave()
+        engine = engine_of(work)
+    jobs.come_back()
+    assert all(task.done() for task in engine._tasks)
 
 
 async def test_a_worker_that_stands_still_keeps_no_job_locked(jobs: Jobs) -> None:

@@ -34,6 +34,7 @@ from runwatch.base.secrets.sealing import MasterKeys, UnsealError
 from runwatch.service.access.authentication import new_key
 from runwatch.service.access.vault import Vault
 from runwatch.service.backends.data_directory import take_data_dir, unusable
+from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.http.app import ServiceApp
 from runwatch.service.http.connections import Bounds, Connections, raise_descriptor_limit
 from runwatch.service.http.context import RequestContext
@@ -330,6 +331,10 @@ def open_log(data_dir: Path) -> None:
     log.
     """
     handler = start_log(data_dir / "log" / "service.log")
+    if handler is not None:
+        handler.addFilter(_is_no_outage)
+    # It warns of every connection that is lost or not made.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     for name in _BELOW:
         below = logging.getLogger(name)
         below.propagate = False
@@ -337,3 +342,9 @@ def open_log(data_dir: Path) -> None:
     for name in (*_BELOW, "uvicorn.error", "runwatch.service.access.strangers"):
         # A logger's filter does not apply to its child loggers.
         logging.getLogger(name).addFilter(MaxLevelFilter(LOG_LINES_PER_MINUTE))
+
+
+def _is_no_outage(record: logging.LogRecord) -> bool:
+    """Drop what follows from a database that is away: the database itself logs the beginning and the end of that."""
+    causes = [*(record.args or ()), *(record.exc_info or ())]
+    return not any(isinstance(cause, DatabaseUnreachableError) for cause in causes)

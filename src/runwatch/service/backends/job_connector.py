@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -24,6 +23,9 @@ from runwatch.service.backends.postgresql_session import AsyncSession
 
 AGAIN_S: Final = 0.5
 """Seconds between two tries of what a database that is away has not done."""
+
+CONNECT_S: Final = 1.0
+"""Seconds to wait for a connection before a new one is begun; one that takes longer serves a later try."""
 
 SLOW_S: Final = 5.0
 """Seconds after which an answer is late: the heartbeats of others may have been kept from the database as long."""
@@ -89,7 +91,8 @@ class JobConnector(PsycopgConnector):
     Attributes:
         jobs: Ids of the jobs in progress.
         is_closing: Whether not to wait any more.
-        late_at: When an answer last came late or not at all, in the seconds of :func:`time.monotonic`.
+        late_at: When an answer last came late or not at all, in the seconds of :func:`time.monotonic`. The start counts
+            as one: the database may have been away until then.
     """
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -100,11 +103,13 @@ class JobConnector(PsycopgConnector):
             configure=_commit_at_once,
             min_size=1,
             max_size=4,
-            timeout=5.0,
+            timeout=CONNECT_S,
+            # Without its growing pauses: every wait for a connection begins a new one.
+            reconnect_timeout=0.0,
         )
         self.jobs: Final[set[int]] = set()
         self.is_closing = False
-        self.late_at = -math.inf
+        self.late_at = time.monotonic()
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
         await self._keep_trying(partial(super().execute_query_async, query, **arguments))
@@ -131,17 +136,20 @@ class JobConnector(PsycopgConnector):
         await self._keep_trying(partial(super().listen_notify, *arguments, **more))
 
     async def _keep_trying(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        has_failed = False
         while True:
             began = time.monotonic()
             try:
                 answer = await attempt()
             except (exceptions.ConnectorException, psycopg.OperationalError) as error:
-                if self.is_closing or not self._is_passing(error):
+                if not self._is_passing(error):
                     raise
-                self.late_at = time.monotonic()
+                self.late_at, has_failed = time.monotonic(), True
+                if self.is_closing:
+                    raise
                 await asyncio.sleep(AGAIN_S)
             else:
-                if time.monotonic() - began > SLOW_S:
+                if has_failed or time.monotonic() - began > SLOW_S:
                     self.late_at = time.monotonic()
                 return answer
 

@@ -11,6 +11,7 @@ holds a second advisory lock, so that a write sees all earlier ones, as in a ser
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -136,6 +137,9 @@ _READ_ONLY: Final = "25006"
 _DUPLICATE_TABLE: Final = "42P07"
 
 
+_log: Final = logging.getLogger(__name__)
+
+
 class PostgresDatabase(Backend):
     """A database, named by an address; what the address lacks, libpq takes from ``PG*`` variables and ``.pgpass``.
 
@@ -171,9 +175,11 @@ class PostgresDatabase(Backend):
         self._since: int | None = None
         self._when_taken: list[Callable[[DataError], object]] = []
         self._failed_at: float | None = None
+        self._away_since: float | None = None
         self._transaction_id = ""
         self.writer = self._engine(self._connect_writer, 1)
         event.listen(self.writer, "begin", self._note_transaction)
+        event.listen(self.writer, "commit", self._note_return)
 
     def is_new(self) -> bool:
         with self.told_at_start(), contextlib.closing(self._connect(autocommit=True)) as connection:
@@ -273,6 +279,7 @@ class PostgresDatabase(Backend):
                 try:
                     session.execute("SELECT 1")
                     session.rollback()
+                    self._note_return()
                 except psycopg.Error:
                     connection.invalidate()
             if connection.invalidated:
@@ -369,6 +376,7 @@ class PostgresDatabase(Backend):
             self._failed_at = time.monotonic()
             raise
         self._failed_at = None
+        self._note_return()
         return connection
 
     def _lock(self, connection: Session) -> None:
@@ -503,10 +511,19 @@ class PostgresDatabase(Backend):
             detail = f"{self._place}: {_words(error)} (SQLSTATE {state})"
             raise DataError("The service's database is not usable", detail=detail, hint=hint) from error
 
+    def _note_return(self, _: object = None) -> None:
+        if self._away_since is not None:
+            _log.warning("the database is back after %.0f s", time.monotonic() - self._away_since)
+            self._away_since = None
+
     def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
+        detail = f"{self._place}: {_words(error)}" if error else self._place
+        if self._opening is not None and self._away_since is None:
+            self._away_since = time.monotonic()
+            _log.error("the database cannot be reached, and is tried until it is back: %s", detail)
         return DatabaseUnreachableError(
             "The service's database cannot be reached",
-            detail=f"{self._place}: {_words(error)}" if error else self._place,
+            detail=detail,
             hint=(
                 "See that it runs, and that address, user and password are right. A password comes from"
                 " RUNWATCH_DATABASE, PGPASSWORD or the password file of PostgreSQL."

@@ -49,11 +49,16 @@ HEARTBEAT_S: Final = 2.0
 FORGOTTEN_S: Final = 60.0
 """Seconds without a heartbeat after which a worker is forgotten."""
 
+_NEVER_S: Final = 1e9
+
 POLL_S: Final = 1.0
 """Seconds between two looks for jobs and aborts that no notification told of."""
 
 DRAIN_S: Final = 20.0
 """Seconds that calls in progress may take once the engine stops; the outcome of a longer one is lost."""
+
+PARTING_S: Final = 5.0
+"""Seconds after that in which runs are given back; a database that hangs is not waited for."""
 
 OVERDUE_S: Final = 5.0
 """Seconds after its cap at which a run without a driver is ended; a driver is earlier."""
@@ -170,7 +175,8 @@ class JobEngine(Engine):
             task.cancel()
         # Procrastinate's own heartbeats end before its jobs do.
         beating = asyncio.create_task(self._beat())
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=DRAIN_S + PARTING_S)
         beating.cancel()
         for connector in (self._runs, self._upkeep):
             with contextlib.suppress(Exception):
@@ -178,7 +184,7 @@ class JobEngine(Engine):
 
     async def _work(self, app: App, queue: str, at_once: int) -> None:
         """Run a worker, and another one if it ends by itself."""
-        while True:
+        while not self._is_stopping:
             try:
                 await app.run_worker_async(
                     queues=[queue],
@@ -189,11 +195,14 @@ class JobEngine(Engine):
                     abort_job_polling_interval=POLL_S,
                     shutdown_graceful_timeout=DRAIN_S,
                     update_heartbeat_interval=HEARTBEAT_S,
-                    stalled_worker_timeout=STALLED_S,
+                    # A worker that starts knows nothing of an outage just before.
+                    stalled_worker_timeout=_NEVER_S,
                     delete_jobs="always",
                 )
             except Exception:
-                _log.exception("the worker of %s ended, and another one takes its place", queue)
+                # A stop while the database is away ends with an error of the database.
+                if not self._is_stopping:
+                    _log.exception("the worker of %s ended, and another one takes its place", queue)
             await asyncio.sleep(AGAIN_S)
 
     async def _beat(self) -> None:

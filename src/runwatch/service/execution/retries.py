@@ -8,10 +8,14 @@ from itertools import count
 from typing import Final, TypeVar
 
 from runwatch.base.clock import Clock
+from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.execution.fencing import FencedOutError
 
 RETRY_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts; the last one repeats."""
+
+AWAY_S: Final = 1.0
+"""Seconds between attempts while the database is away, so that all goes on as soon as it is back."""
 
 T = TypeVar("T")
 
@@ -42,7 +46,8 @@ async def retry_forever(
             return await attempt()
         except FencedOutError:
             raise
-        except Exception:
+        except Exception as error:
             _log.exception(failure)
-            await clock.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
+            is_away = isinstance(error, DatabaseUnreachableError)
+            await clock.sleep(AWAY_S if is_away else RETRY_S[min(failures, len(RETRY_S) - 1)])
     raise HandedBackError
