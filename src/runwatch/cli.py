@@ -407,7 +407,10 @@ def _find_database(call: Invocation, given: str | None) -> Secret | None:
         return Secret(address) if address else None
     try:
         parts = urlsplit(given)
-        has_password = bool(parts.password or {"password", "sslpassword"} & parse_qs(parts.query).keys())
+        has_password = bool(
+            # What comes before an "@" in the path was meant as a password, and is not escaped.
+            parts.password or "@" in parts.path or {"password", "sslpassword"} & parse_qs(parts.query).keys()
+        )
     except ValueError:
         # What cannot be read may be a password.
         has_password = True

@@ -17,7 +17,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from runwatch import cli
-from runwatch.base.errors import DataError, LocalServiceError, UsageError
+from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
 from runwatch.base.files import private_directory
 from runwatch.base.log import redact
 from runwatch.base.secrets.secret import Secret
@@ -100,6 +100,21 @@ async def test_one_service_at_a_time_uses_a_database_and_a_second_one_is_told_wh
     assert "is held by runwatch-" in (refused.value.detail or "")
     database.close()
     place.open().close()
+
+
+@pytest.mark.parametrize("answer", ["1", "pg_backend_pid() + 1"])
+@pytest.mark.representatives(key=lambda case: case["answer"])
+async def test_a_pooler_that_changes_sessions_between_transactions_is_named(
+    place: Place, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    # Two transactions meet one session, or each client keeps its own.
+    monkeypatch.setattr(postgresql, "_SESSION", f"SELECT {answer}")
+    if answer != "1":
+        place.open().close()
+        return
+    with pytest.raises(DataError, match="behind a pooler") as refused:
+        place.open()
+    assert "PgBouncer" in (refused.value.detail or "")
 
 
 async def test_texts_of_every_kind_come_back_and_compare_by_their_characters(
@@ -209,11 +224,17 @@ async def test_an_error_names_no_value_of_a_row(database: ServiceDatabase) -> No
         ("postgresql://user:sentinel-password@127.0.0.1:1/x", DatabaseUnreachableError),
         ("postgresql://user:sentinel-password%zz@127.0.0.1:1/x", UsageError),
         ("mysql://user:sentinel-password@127.0.0.1:1/x", UsageError),
+        ("postgresql://user:part@sentinel-password@127.0.0.1:1/x", UsageError),
+        ("postgresql://user:sentinel-password/part@127.0.0.1:1/x", UsageError),
+        ("postgresql://user:5432/sentinel-password@127.0.0.1:1/x", UsageError),
+        ("postgresql://me@work:sentinel-password@127.0.0.1:1/x", UsageError),
     ],
 )
 def test_a_password_is_in_no_message_and_no_log(tmp_path: Path, address: str, error: type[Exception]) -> None:
     with pytest.raises(error) as refused:
         PostgresDatabase(Secret(address), tmp_path).is_new()
+    assert isinstance(refused.value, RunwatchError)
+    assert "%40 for @" in (refused.value.hint or "")
     told: BaseException | None = refused.value
     seen: list[str] = []
     while told is not None:
@@ -224,7 +245,10 @@ def test_a_password_is_in_no_message_and_no_log(tmp_path: Path, address: str, er
         assert redact("sentinel-password") != "sentinel-password"
 
 
-@pytest.mark.parametrize("address", ["postgresql://u:secret@h/d", "postgresql://h/d?password=secret", "postgresql://["])
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://u:secret@h/d", "postgresql://u:se/cret@h/d", "postgresql://h/d?password=secret", "postgresql://["],
+)
 def test_a_password_in_an_argument_is_refused(address: str) -> None:
     call: Any = SimpleNamespace(environment={})
     with pytest.raises(UsageError, match="does not belong in an argument"):

@@ -28,7 +28,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.job_queue import JobQueue
 from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
-from runwatch.service.backends.postgresql_address import describe_address, parse_address
+from runwatch.service.backends.postgresql_address import ESCAPES, describe_address, parse_address
 from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.tables import metadata
@@ -89,6 +89,7 @@ _NOTICED: Final = (
 
 # An advisory lock of two numbers: one of this program, and one of the schema's name.
 _LOCKED: Final = "1920300663, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
+_SESSION: Final = "SELECT pg_catalog.pg_backend_pid()"
 _TRY_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock({_LOCKED})"
 _TRY_SHARED_LOCK: Final = f"SELECT pg_catalog.pg_try_advisory_lock_shared({_LOCKED})"
 _LOCK_ALONE: Final = f"SELECT pg_catalog.pg_try_advisory_xact_lock({_LOCKED})"
@@ -355,6 +356,8 @@ class PostgresDatabase(Backend):
         try:
             connection = self._connect(autocommit=True)
             try:
+                if self._opening is None:
+                    self._refuse_changing_sessions(connection)
                 self._lock(connection)
                 # An answered write is on disk, whatever the server's default.
                 connection.execute(_DURABLE)
@@ -394,6 +397,24 @@ class PostgresDatabase(Backend):
                 )
             time.sleep(_PAUSE_S)
         self._refuse_if_taken(connection)
+
+    def _refuse_changing_sessions(self, connection: Session) -> None:
+        """Refuse a pooler that changes the session between two transactions: locks would stay behind in it.
+
+        Every pooler makes up the process id that it names to a client. One that keeps the session gives it to nobody
+        else meanwhile.
+        """
+        session = _ask(connection, _SESSION)
+        if session == connection.info.backend_pid:
+            return
+        with contextlib.closing(self._connect()) as other:
+            if _ask(other, _SESSION) != session == _ask(connection, _SESSION):
+                return
+        raise DataError(
+            "The service's database is behind a pooler in transaction mode",
+            detail=f"{self._place} is PgBouncer or the like, which gives a session to others between transactions.",
+            hint="Name PostgreSQL itself, or a pool in session mode: locks and notifications belong to a session.",
+        )
 
     def _refuse_if_taken(self, connection: Session) -> None:
         if self._opening is None:
@@ -526,7 +547,8 @@ class PostgresDatabase(Backend):
             detail=detail,
             hint=(
                 "See that it runs, and that address, user and password are right. A password comes from"
-                " RUNWATCH_DATABASE, PGPASSWORD or the password file of PostgreSQL."
+                " RUNWATCH_DATABASE, PGPASSWORD or the password file of PostgreSQL;"
+                f" in RUNWATCH_DATABASE it has {ESCAPES}."
             ),
             retryable=True,
         )

@@ -16,6 +16,9 @@ from runwatch.base.secrets.secret import Secret
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 
+ESCAPES: Final = "%40 for @, %2F for /, %3A for :, %23 for #, %3F for ?, %25 for % and %20 for a space"
+"""What a user or a password in an address is written with."""
+
 # A connection to a machine that is gone fails in half a minute, and not in hours.
 _DEFAULTS: Final[dict[str, str]] = {
     "connect_timeout": "5",
@@ -42,6 +45,9 @@ def parse_address(url: Secret, program: str) -> dict[str, Any]:
     except psycopg.Error:
         # libpq repeats what it cannot read, which may be a part of a password.
         raise _unusable("It is not an address as PostgreSQL's own programs take it.") from None
+    if "@" in str(given.get("host")) or "@" in str(given.get("dbname")) or not _has_numbers(given.get("port")):
+        # A user or a password that is not escaped ends early, and the rest of it is taken for what follows.
+        raise _unusable("Its user or its password has a character that an address cannot hold.")
     for name in ("password", "sslpassword"):
         keep_secret(Secret(str(given.get(name) or "")))
     keep_secret(url)
@@ -55,8 +61,13 @@ def _unusable(detail: str) -> UsageError:
     return UsageError(
         "The address of the database is not usable",
         detail=detail,
-        hint="Use one like postgresql://USER@HOST:5432/DATABASE",
+        hint=f"Use one like postgresql://USER@HOST:5432/DATABASE; in user and password write {ESCAPES}.",
     )
+
+
+def _has_numbers(port: Any) -> bool:
+    """Return whether each port is a number, or none is given."""
+    return all(number.isdecimal() for number in str(port or "").split(",") if number)
 
 
 def describe_address(parameters: Mapping[str, Any]) -> str:
