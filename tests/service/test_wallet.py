@@ -129,6 +129,15 @@ async def test_what_is_put_into_the_wallet_is_reported(local: Local) -> None:
     assert shown["balance_usd"] == 3.5
 
 
+async def test_a_start_refills_nothing_that_was_spent_unless_it_names_another_balance(serving: Serving) -> None:
+    kept = []
+    for usd in ("1", "1.0", "2"):
+        async with serving(FakeClock(manual=True), balance_usd=Decimal(usd)) as local:
+            kept.append(await balance(local))
+            await charge(local, "0.15", (await local.submit(key=usd))["execution_id"])
+    assert kept == ["1", "0.85", "2"]
+
+
 async def test_the_quota_counts_all_runs_of_the_month_and_names_its_end(serving: Serving) -> None:
     clock = FakeClock(LAST_MINUTE, manual=True)
     async with serving(clock, quota_executions=2) as local:

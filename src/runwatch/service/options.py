@@ -38,7 +38,7 @@ class ServeOptions:
         rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
         allow_signup: Whether anyone who reaches the service may create an organization.
-        balance_usd: Balance of the first organization from this start on; ``None`` keeps it.
+        balance_usd: Balance of the first organization from the first start with it on; ``None`` keeps it.
         quota_executions: Number of runs per month it may submit; ``None`` keeps it.
         concurrency: Number of its runs worked on at once; ``None`` keeps it.
         sample: Whether to serve the sample model sources and the sample checks.

@@ -179,10 +179,12 @@ def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction
     """
     is_first = options.has_interface or not transaction.count(local_owner, {})
     key = ensure_owner(transaction, offered_key, is_shared=options.places is not None) if is_first else offered_key
+    tenant_id = local_tenant(transaction)
+    if options.balance_usd is not None:
+        wallet.set_start_balance(transaction, tenant_id, options.balance_usd)
     wallet.set_limits(
         transaction,
-        local_tenant(transaction),
-        balance_usd=options.balance_usd,
+        tenant_id,
         executions_per_month=options.quota_executions,
         concurrency=options.concurrency,
     )

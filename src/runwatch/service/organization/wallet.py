@@ -18,7 +18,14 @@ from runwatch.base.clock import format_iso
 from runwatch.service import amounts
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization.period import month_of
-from runwatch.service.tables.organization import run_counts, tenant_limits, wallet_activity, wallet_charges, wallets
+from runwatch.service.tables.organization import (
+    run_counts,
+    start_balances,
+    tenant_limits,
+    wallet_activity,
+    wallet_charges,
+    wallets,
+)
 from runwatch.service.transaction import Row, Transaction
 
 PLATFORM_FEE_USD: Final = Decimal(0)
@@ -103,6 +110,19 @@ def set_limits(
         transaction.add(tenant_limits, tenant_id=tenant_id, **changed)
     else:
         transaction.change(tenant_limits, {"tenant_id": tenant_id}, **changed)
+
+
+def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) -> None:
+    """Set the balance that a start names, unless the start before named the same: what was spent stays spent."""
+    where = {"tenant_id": tenant_id}
+    known = transaction.one(start_balances, where)
+    if known is not None and Decimal(known["amount_usd"]) == usd:
+        return
+    if known is None:
+        transaction.add(start_balances, **where, amount_usd=str(usd))
+    else:
+        transaction.change(start_balances, where, amount_usd=str(usd))
+    set_limits(transaction, tenant_id, balance_usd=usd)
 
 
 def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:

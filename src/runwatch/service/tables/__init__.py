@@ -18,7 +18,7 @@ from runwatch.service.tables.columns import metadata, table
 
 __all__ = ["SCHEMA_VERSION", "checks", "live", "metadata", "models", "organization", "review", "sample", "templates"]
 
-SCHEMA_VERSION: Final = 13
+SCHEMA_VERSION: Final = 14
 """The version that this code reads and writes; an older file is migrated, and a newer one is refused."""
 
 tenants: Final = table("tenants", "tenant_id* display_name created_at")

@@ -41,6 +41,9 @@ that submits or ends a run, so that nobody has to count runs.
 wallets: Final = table("wallets", "tenant_id>tenants* balance_usd is_frozen:bool")
 """Balances of organizations that keep one, in US dollars as decimal digits."""
 
+start_balances: Final = table("start_balances", "tenant_id>tenants* amount_usd")
+"""The balance that a start named last, in US dollars as decimal digits."""
+
 wallet_activity: Final = table(
     "wallet_activity",
     "sequence:int* tenant_id>tenants at amount_usd description",
