@@ -143,7 +143,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
             tree="catalog_row",
         ),
     ),
-    sort=(SortKey("eligible"), SortKey("template")),
+    sort=(SortKey("eligible", words="not eligible first"), SortKey("template")),
     empty="The service offers no templates.",
     flags={
         "eligible": lambda it: it.template.eligible is True, "blocked": lambda it: it.template.eligible is False,

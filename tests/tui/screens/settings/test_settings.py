@@ -150,6 +150,8 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
         await driven.type("main id")
         await driven.shows(" found")
         await driven.press("enter")
+        assert screen.row is not None
+        assert not screen.row.is_heading
         assert screen.table.select("keys.screen.copy")
         assert not screen.table.select("theme")
         await driven.shows("find main id")

@@ -141,16 +141,6 @@ async def test_the_cursor_stands_still() -> None:
         assert not field._blink_timer._active.is_set()
 
 
-async def test_a_bar_that_has_gone_before_its_first_refresh_makes_nothing() -> None:
-    app, _ = stage()
-    async with app.run_test(size=(80, 20)):
-        late = FilterBar(id="late")
-        await app.mount(late)
-        await late.remove()
-        late._make()
-        assert not late._is_made
-
-
 def test_only_the_values_of_the_field_that_is_typed_are_looked_for() -> None:
     class Looked(dict[str, list[SafeText]]):
         def get(self, name: str, default: Any = None) -> Any:

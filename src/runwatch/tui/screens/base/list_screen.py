@@ -323,6 +323,9 @@ class ListScreen(RowScreen):
         self._count_matches()
 
     def action_filters(self) -> None:
+        if self._query is None:
+            self.notify_user("There is no filter to switch off.", Role.WARN)
+            return
         self._filter_is_off = not self._filter_is_off
         self.show_crumbs(self._filter_words())
         self.show_rows()
@@ -497,7 +500,8 @@ class ListScreen(RowScreen):
         marks = self.console.chrome_glyphs
         # The heading, which is not always the word that filters use.
         title = order.field if column is None else column.title
-        return (label_span(f"sort {title} {marks.falling if order.descending else marks.rising}"),)
+        way = f"{title} {marks.falling if order.descending else marks.rising}"
+        return (label_span(", ".join([*first, way]) if first else f"sort {way}"),)
 
     def _show_order(self) -> None:
         order = self._order()

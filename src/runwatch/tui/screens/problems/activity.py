@@ -174,6 +174,7 @@ class ActivityScreen(ResourceScreen):
 
     def action_filter(self) -> None:
         super().action_filter()
+        self.query_one("#filter", FilterBar).edit(self._question, replaces=True)
         self._hear(self._question)
 
     # The time query in the filter line.

@@ -370,6 +370,9 @@ class SettingsScreen(ConsoleScreen):
         self._words = words.strip()
         self.show_rows()
         self.show_crumbs((label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None)
+        first = next((row.key for row in self._rows if not row.is_heading), None)
+        if self._words and first is not None and (self.row is None or self.row.is_heading):
+            self.table.select(first)
         if self.has_class("-filtering"):
             found = sum(not row.is_heading for row in self._rows)
             self.query_one(FilterBar).show_count(line(f"{found} found"))
