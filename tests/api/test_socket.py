@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from runwatch.api.client import Client
-from runwatch.api.errors import NoResponseError
+from runwatch.api.errors import NoResponseError, ServiceStoppedError
 from runwatch.api.http import transport
 from runwatch.base.network import service_socket
 from runwatch.base.network.service_target import Target
@@ -133,6 +133,7 @@ async def test_a_socket_without_a_service_says_that_the_local_service_does_not_r
     error = await refused(connect(target=local))
     assert (error.kind, error.title, error.was_sent) == ("refused", "The local service is not running", False)
     assert "--local" in (error.hint or "")
+    assert isinstance(error, ServiceStoppedError)
 
 
 async def test_a_secret_for_a_private_page_goes_through_the_socket(

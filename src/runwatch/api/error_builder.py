@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from runwatch.api.errors import ApiError, ApiProblem, CallFacts, NoResponseError, UnusableResponseError
+from runwatch.api.errors import (
+    ApiError,
+    ApiProblem,
+    CallFacts,
+    NoResponseError,
+    ServiceStoppedError,
+    UnusableResponseError,
+)
 from runwatch.api.http.exchange import ConnectionLostError, HttpRequest, HttpResponse
 from runwatch.api.operations import Operation
 from runwatch.api.problem_parser import describe_body
@@ -88,7 +95,7 @@ def build_no_response(
     was_sent = lost.was_sent or history.was_sent
     outcome_known = not call.operation.mutates or not (lost.was_sent or history.in_doubt)
     said = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
-    return NoResponseError(
+    return (ServiceStoppedError if is_stopped else NoResponseError)(
         title,
         kind=lost.kind,
         was_sent=was_sent,

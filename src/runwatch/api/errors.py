@@ -123,6 +123,10 @@ class NoResponseError(ApiError):
         self.was_sent = was_sent
 
 
+class ServiceStoppedError(NoResponseError):
+    """The local service is not running, and no retry starts it."""
+
+
 class UnusableResponseError(ApiError):
     """A successful response cannot be read as the expected record."""
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from runwatch.api.errors import ServiceStoppedError
 from runwatch.records.receipt import Receipt
-from runwatch.store.state.changes import ReadFailure
+from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.detail.pane_state import empty_state_lines, pane_status
@@ -25,6 +26,23 @@ def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None
     assert Receipt.WIRE is not None
     for named in re.findall(r"\w+[<=]\w+", told):
         assert server_parameters(parse_filter(named, RECEIPTS), Receipt.WIRE.filters, NOW), named
+
+
+def test_a_list_of_a_service_that_no_retry_starts_says_how_to_start_it() -> None:
+    error = ServiceStoppedError(
+        "It is not running",
+        kind="refused",
+        was_sent=False,
+        operation="",
+        attempts=1,
+        outcome_known=True,
+        key=None,
+        detail=None,
+        hint="Start it.",
+    )
+    failure = read_failure_from_error(error, collection=True)
+    told = empty_state_lines(RECEIPTS, PaneState(LoadState.OFFLINE, failure=failure), CONTEXT, str)
+    assert told == ("It is not running", "Start it.")
 
 
 @pytest.mark.parametrize("load", [LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.ERROR])

@@ -28,6 +28,7 @@ class ReadFailure:
         held_s: Seconds until a 429 lets requests through; 0 without one.
         detail: More about it; not safe text.
         is_final: Whether the same read would only fail in the same way, so that only the user repeats it.
+        needs_start: Whether the service answers again only once the user has started it.
     """
 
     kind: FailureKind
@@ -37,6 +38,7 @@ class ReadFailure:
     held_s: float = 0.0
     detail: str | None = None
     is_final: bool = False
+    needs_start: bool = False
 
 
 def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFailure:
@@ -48,7 +50,7 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
     """
     # Imported here, because the client is no part of what the console shows of the last session.
     from runwatch.api.calls import TOO_LARGE_ERROR
-    from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError
+    from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError, ServiceStoppedError
 
     is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
     match error:
@@ -67,7 +69,8 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
         case _:
             kind, held = FailureKind.ERROR, 0.0
     problem = error.problem if isinstance(error, ApiProblem) else None
-    return ReadFailure(kind, error.title, error.hint, problem, held, error.detail, is_final)
+    needs_start = isinstance(error, ServiceStoppedError)
+    return ReadFailure(kind, error.title, error.hint, problem, held, error.detail, is_final, needs_start)
 
 
 @dataclass(frozen=True, slots=True)

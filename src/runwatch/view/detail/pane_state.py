@@ -135,6 +135,9 @@ def empty_state_lines(
             return (pane_status(state, context).text,)
         case LoadState.OFFLINE:
             told_next = again or f"The console retries automatically; {refresh} retries now."
+            if failure is not None and failure.needs_start:
+                # No retry starts it; how is no matter of whether one is under way.
+                told_next = failure.hint or told_next
             return (*_told(failure, "offline"), line(told_next))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
