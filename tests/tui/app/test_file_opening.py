@@ -84,6 +84,8 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         await driven.shows("7 events", "test run · no verdict")
         await driven.reaches("Receipts   1", "2")
         await driven.reaches("kept.ndjson has no records of this kind.", "3")
+        await driven.reaches("A file has no journal", "at")
+        assert "loading" not in driven.text
 
 
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
@@ -91,7 +93,12 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.opens(ProblemsScreen)
         await driven.shows("Problems   2", f"instance   {INSTANCE}")
         await driven.reaches("Requests   1", "H")
+        await driven.shows("from the file; press 0 for problems, 1 for runs, @ for around")
         await driven.reaches("✗ failed", "1")
+        await driven.reaches("Around a time   4", "at")
+        await driven.shows("problems 2 · requests 1 · runs 1")
+        assert "loading" not in driven.text
+        await driven.reaches("Settings of this machine, not of the file", "comma")
 
 
 async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
@@ -102,7 +109,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
         await driven.shows("1 found by its id")
         await driven.opens(ProblemCodesScreen, "enter", "C")
         await driven.shows("Problems by code   2")
-        await driven.reaches("A file has no journal", "at")
+        await driven.reaches("Around a time   4", "at")
 
 
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:

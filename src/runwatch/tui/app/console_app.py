@@ -635,7 +635,7 @@ class ConsoleApp(NavigatingApp):
         if self.launch.file is not None:
             from runwatch.tui.sources.file_source import FileSource
 
-            return FileSource(spec, self.store, self.clock)
+            return FileSource(spec, self.store, self.clock, self.keys.shown)
         if spec.record.WIRE is None:
             from runwatch.tui.sources.journal_source import JournalSource
 

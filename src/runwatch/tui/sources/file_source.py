@@ -10,9 +10,13 @@ from runwatch.store.repositories.id_search import match_ids, normalize_id
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.sources.row_sources import FILE_PROFILE
 from runwatch.tui.sources.store_source import StoreSource
+from runwatch.view.problems.activity import ACTIVITY, ActivityEntry
+from runwatch.view.resources.problems import PROBLEMS
+from runwatch.view.resources.requests import REQUESTS
+from runwatch.view.resources.runs import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from runwatch.base.clock import Clock
     from runwatch.store.state.store import Store
@@ -21,10 +25,15 @@ if TYPE_CHECKING:
 
 
 class FileSource(StoreSource):
-    """The records of one kind in a file."""
+    """The records of one kind in a file.
 
-    def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock) -> None:
+    Args:
+        key_of: Returns the key of an action.
+    """
+
+    def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock, key_of: Callable[[str], str]) -> None:
         super().__init__(spec, store, FILE_PROFILE, clock, None)
+        self._key_of = key_of
         self._sought = ""
 
     def seek(self, text: str) -> None:
@@ -39,8 +48,16 @@ class FileSource(StoreSource):
         return [every[position] for position in match_ids(self._sought, [normalize_id(each.id) for each in every])]
 
     def state(self) -> PaneState:
-        """Return a final state, because a file does not change."""
-        return PaneState(LoadState.ENDED, reading="from the file")
+        """Return a final state, because a file does not change; of a bundle, it says where the other records are."""
+        store = self._store
+        if not store.collection(FILE_PROFILE, ActivityEntry.KIND).by_id:
+            return PaneState(LoadState.ENDED, reading="from the file")
+        others = [
+            f"{self._key_of(f'app.{spec.name}')} for {spec.name}"
+            for spec in (PROBLEMS, REQUESTS, RUNS, ACTIVITY)
+            if spec is not self._spec and store.collection(FILE_PROFILE, spec.kind).by_id
+        ]
+        return PaneState(LoadState.ENDED, reading=f"from the file; press {', '.join(others)}")
 
     def end_is_proven(self) -> bool:
         """Return true: a file is complete."""

@@ -18,8 +18,9 @@ from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.records.problem import Problem
 from runwatch.records.record import Record
+from runwatch.view.problems.activity import ActivityEntry
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
-from runwatch.view.problems.support_bundle import is_bundle, parse_bundle
+from runwatch.view.problems.support_bundle import bundle_activity, is_bundle, parse_bundle
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind
 from runwatch.view.spec.resource import ResourceSpec
 
@@ -208,6 +209,8 @@ def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
             filed.add(entry)
         for run in runs:
             _take(filed, kinds, run)
+        around = bundle_activity(value)
+        filed.records[ActivityEntry.KIND] = {entry.id: entry for entry in around}
         return
     items = None if journal_record_from_json(value) is not None else detect_items(value)
     for item in [value] if items is None else items:

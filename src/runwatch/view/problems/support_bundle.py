@@ -140,6 +140,16 @@ def parse_bundle(content: Mapping[str, Any]) -> tuple[list[ProblemEntry], list[R
     return problems, requests, runs
 
 
+def bundle_activity(content: Mapping[str, Any]) -> list[ActivityEntry]:
+    """Return what a bundle has around its time: the problem itself, and everything recorded near it."""
+    own, found = content.get("problem"), [content.get(name) for name in ("requests", "around")]
+    listed = [raw for part in found if isinstance(part, list) for raw in part if isinstance(raw, dict)]
+    if isinstance(own, dict):
+        kept = {name: value for name, value in own.items() if name != "raw"} | {"kept": own.get("raw")}
+        listed.insert(0, {"what": "problem", "offset_s": 0, **kept})
+    return [ActivityEntry(raw) for raw in listed]
+
+
 def is_bundle(value: object) -> bool:
     """Whether a JSON value is a support bundle."""
     return isinstance(value, Mapping) and value.get("form") == BUNDLE_FORMAT

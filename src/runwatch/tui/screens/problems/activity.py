@@ -35,6 +35,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.store.service_problems import ServiceProblems
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.sources.file_source import FileSource
 
 _ASK = "WHEN [within 5m] [in ZONE] [words]"
 _SUCH = "WHEN [within 5m] [in Europe/Berlin] [words], such as 2026-11-22T03:10 or 03:10 within 10m"
@@ -48,6 +49,7 @@ class ActivitySource:
         asked: The time query; ``None`` before the first one.
         said: What was searched.
         near: The nearest entries in time if nothing was found.
+        file: The opened file, whose entries are shown instead, whatever the time; ``None`` for the journal.
         is_due: Whether the next read searches. Set once for each query, because a search is itself a logged request.
     """
 
@@ -57,6 +59,7 @@ class ActivitySource:
         self.said = ""
         self.near: Sequence[ActivityEntry] = ()
         self.is_due = False
+        self.file: FileSource | None = None
         self._items: Sequence[ActivityEntry] = ()
         self._read_at: float | None = None
 
@@ -67,10 +70,12 @@ class ActivitySource:
 
     def items(self) -> Sequence[Any]:
         """Return the entries found, oldest first."""
-        return self._items
+        return self._items if self.file is None else self.file.items()
 
     def state(self) -> PaneState:
         """Return the state; entries are fresh once read."""
+        if self.file is not None:
+            return self.file.state()
         if self.asked is None:
             return PaneState(LoadState.ENDED, reading="no time given yet")
         assert self.screen is not None
@@ -79,7 +84,7 @@ class ActivitySource:
     def end_is_proven(self) -> bool:
         from runwatch.store.repositories.activity import MAX_ENTRIES
 
-        return sum(each.reads or 1 for each in self._items) < MAX_ENTRIES
+        return self.file is not None or sum(each.reads or 1 for each in self._items) < MAX_ENTRIES
 
     async def read(self) -> None:
         """Search the journal, and the local service's store if the service is running."""
@@ -137,6 +142,13 @@ class ActivityScreen(ResourceScreen):
         super().__init__(ACTIVITY, self._around)
         self._around.screen = self
 
+    def on_mount(self) -> None:
+        console = self.console
+        if console.has_file:
+            from runwatch.tui.sources.file_source import FileSource
+
+            self._around.file = FileSource(ACTIVITY, console.store, console.clock, console.keys.shown)
+
     def use(self, source: RowSource) -> None:
         """Search again now that a journal is open; the screen keeps its own source."""
         self._around.is_due = True
@@ -169,10 +181,13 @@ class ActivityScreen(ResourceScreen):
     def restore_view(self, view: ViewState) -> None:
         """Repeat the query of the view, or ask for one."""
         super().restore_view(view)
-        if not self._question:
+        if not self._question and not self.console.has_file:
             self.action_filter()
 
     def action_filter(self) -> None:
+        if self.console.has_file:
+            self.notify_user("A file has only what was recorded around its problem.")
+            return
         super().action_filter()
         self.query_one("#filter", FilterBar).edit(self._question, replaces=True)
         self._hear(self._question)

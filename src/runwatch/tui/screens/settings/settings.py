@@ -156,7 +156,9 @@ class SettingsScreen(ConsoleScreen):
         problems = len(console.loaded.problems)
         state = label_span(f"{problems} problem{'s' * (problems != 1)} in the file" if problems else "", Role.BAD)
         self.query_one("#settings-list", Pane).set_border_text(
-            title=line("Settings"), state=(state,), age=line(str(console.launch.paths.settings_file))
+            title=line(f"Settings{' of this machine, not of the file' * console.has_file}"),
+            state=(state,),
+            age=line(str(console.launch.paths.settings_file)),
         )
         self._show_about()
 
