@@ -240,13 +240,18 @@ async def test_no_worker_is_taken_for_gone_while_the_database_was_late(jobs: Job
         assert (await ended(work.service, run_id))["status"] == "completed"
 
 
+def log_outages(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Take what the log file of a service gets."""
+    caplog.handler.addFilter(_is_no_outage)
+    caplog.set_level(logging.ERROR, "psycopg.pool")
+    caplog.set_level(logging.WARNING)
+    monkeypatch.setattr(logging.getLogger("runwatch"), "propagate", True)
+
+
 async def test_a_call_that_ends_while_the_database_is_away_is_written_at_its_return_and_told_in_two_lines(
     jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.handler.addFilter(_is_no_outage)
-    caplog.set_level(logging.WARNING)
-    monkeypatch.setattr(logging.getLogger("runwatch"), "propagate", True)
-    monkeypatch.setattr(logging.getLogger("psycopg.pool"), "level", logging.ERROR)
+    log_outages(monkeypatch, caplog)
     monkeypatch.setattr(job_connector, "CONNECT_S", 0.1)
     async with jobs.work() as work:
         answer = asyncio.Event()
@@ -268,7 +273,10 @@ async def test_a_call_that_ends_while_the_database_is_away_is_written_at_its_ret
     assert len(work.providers.calls) == 1
 
 
-async def test_a_service_ends_while_the_database_is_away(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_service_ends_while_the_database_is_away_with_one_line(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log_outages(monkeypatch, caplog)
     monkeypatch.setattr(job_connector, "CONNECT_S", 0.1)
     monkeypatch.setattr(job_engine, "DRAIN_S", 0.1)
     async with jobs.work() as work:
@@ -279,6 +287,7 @@ async def test_a_service_ends_while_the_database_is_away(jobs: Jobs, monkeypatch
         engine = engine_of(work)
     jobs.come_back()
     assert all(task.done() for task in engine._tasks)
+    assert len(caplog.messages) == 1
 
 
 async def test_a_worker_that_stands_still_keeps_no_job_locked(jobs: Jobs) -> None:

@@ -347,4 +347,5 @@ def open_log(data_dir: Path) -> None:
 def _is_no_outage(record: logging.LogRecord) -> bool:
     """Drop what follows from a database that is away: the database itself logs the beginning and the end of that."""
     causes = [*(record.args or ()), *(record.exc_info or ())]
+    causes += [getattr(cause, "__cause__", None) for cause in causes]
     return not any(isinstance(cause, DatabaseUnreachableError) for cause in causes)

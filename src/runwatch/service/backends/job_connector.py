@@ -20,6 +20,7 @@ from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool
 
 from runwatch.service.backends.postgresql_session import AsyncSession
+from runwatch.service.errors import DatabaseUnreachableError
 
 AGAIN_S: Final = 0.5
 """Seconds between two tries of what a database that is away has not done."""
@@ -146,7 +147,7 @@ class JobConnector(PsycopgConnector):
                     raise
                 self.late_at, has_failed = time.monotonic(), True
                 if self.is_closing:
-                    raise
+                    raise exceptions.ConnectorException from DatabaseUnreachableError(str(error.__cause__ or error))
                 await asyncio.sleep(AGAIN_S)
             else:
                 if has_failed or time.monotonic() - began > SLOW_S:

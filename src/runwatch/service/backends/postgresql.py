@@ -375,8 +375,10 @@ class PostgresDatabase(Backend):
             except BaseException:
                 connection.close()
                 raise
-        except Exception:
+        except Exception as error:
             self._failed_at = time.monotonic()
+            if isinstance(error, psycopg.Error):
+                self._note_outage(error)
             raise
         self._failed_at = None
         self._note_return()
@@ -537,14 +539,19 @@ class PostgresDatabase(Backend):
             _log.warning("the database is back after %.0f s", time.monotonic() - self._away_since)
             self._away_since = None
 
-    def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
-        detail = f"{self._place}: {_words(error)}" if error else self._place
+    def _note_outage(self, error: Exception | None) -> None:
         if self._opening is not None and self._away_since is None:
             self._away_since = time.monotonic()
-            _log.error("the database cannot be reached, and is tried until it is back: %s", detail)
+            _log.error("the database cannot be reached, and is tried until it is back: %s", self._explain(error))
+
+    def _explain(self, error: Exception | None) -> str:
+        return f"{self._place}: {_words(error)}" if error else self._place
+
+    def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
+        self._note_outage(error)
         return DatabaseUnreachableError(
             "The service's database cannot be reached",
-            detail=detail,
+            detail=self._explain(error),
             hint=(
                 "See that it runs, and that address, user and password are right. A password comes from"
                 " RUNWATCH_DATABASE, PGPASSWORD or the password file of PostgreSQL;"
