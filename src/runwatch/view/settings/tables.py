@@ -227,10 +227,10 @@ def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
     key = f"{Settings.keys.key}.{action.id}"
     resolved = chosen or ResolvedSetting(key, action.usual, SettingSource.DEFAULT)
     about = [about_line("about", action.help), about_line("works", action.where)]
-    shown = data_cell(f"{action.keys:{_KEYS_CELLS}}{action.help}")
+    shown = data_cell(f"{action.keys:{_KEYS_CELLS}}  {action.help}")
     if action.refused:
         about.append(about_line("refused", action.refused, Role.BAD))
-        shown = StyledText(line(f"{action.keys:{_KEYS_CELLS}}{action.refused}"), Role.BAD)
+        shown = StyledText(line(f"{action.keys:{_KEYS_CELLS}}  {action.refused}"), Role.BAD)
     about.append(about_line("takes", f"keys with spaces between them; the usual ones are {action.usual}"))
     if resolved.where:
         about.append(about_line("from", resolved.where))
