@@ -289,7 +289,9 @@ class MergedTailScreen(EventScreen):
         ended = 0 if session is None else sum(session.live.tails.news(run_id).is_complete for run_id in runs)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
-        return f"Tail of {many} {self.console.glyphs.dot} {len(runs) - ended} live{more}"
+        # How many are live now is not what held events show.
+        live = "" if self.tail.is_held else f" {self.console.glyphs.dot} {len(runs) - ended} live"
+        return f"Tail of {many}{live}{more}"
 
     def _silent_words(self) -> SafeText:
         """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
