@@ -75,8 +75,8 @@ class ReceiptTotals:
         untold: Number of receipts without a cost.
         partial: Number of receipts whose cost lacks calls of unknown cost.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
-        models: By model key, :data:`FEE`, :data:`NO_MODEL` or :data:`NO_CALL`. A model counts every receipt that
-            selected or called it; each receipt counts at least once.
+        models: By model key, :data:`FEE`, :data:`NO_MODEL` or :data:`NO_CALL`. A model counts the receipts
+            with an amount for it and those that selected it last; each receipt counts at least once.
         day_models: The spend of each day by model, in US dollars.
         day_statuses: The spend of each day by the run's status, in US dollars.
     """
@@ -115,6 +115,8 @@ class ReceiptTotals:
         by_model, by_status = self.day_models.setdefault(day, {}), self.day_statuses.setdefault(day, {})
         status = receipt.status or NO_STATUS
         by_status[status] = _EXACT.add(by_status.get(status, _ZERO), spend)
+        # A filter finds a receipt by this model, whether or not it cost anything.
+        own = find_selected_option(receipt).model_key
         parts: dict[str, SpendSum] = {}
         for name, usd, unknown, estimates in _parts(receipt):
             parts.setdefault(name, SpendSum()).add(usd, unknown, estimates)
@@ -122,10 +124,9 @@ class ReceiptTotals:
         for name, part in parts.items():
             if part.usd:
                 by_model[name] = _EXACT.add(by_model.get(name, _ZERO), part.usd)
-            # Calls at no cost count as well: the receipts of a model are those that a filter finds.
-            if part.usd or part.unknown_calls or part.estimated_calls or name not in {FEE, NO_MODEL}:
+            if part.usd or part.unknown_calls or part.estimated_calls or name == own:
                 self.models.setdefault(name, SpendSum()).add(part.usd, part.unknown_calls, part.estimated_calls)
-        if not parts.keys() - {FEE, NO_MODEL} and not spend and not lacking and not guessed:
+        if own is None and not spend and not lacking and not guessed:
             self.models.setdefault(NO_CALL, SpendSum()).add(_ZERO)
 
 
