@@ -50,7 +50,7 @@ class FileSource(StoreSource):
     def state(self) -> PaneState:
         """Return a final state, because a file does not change; of a bundle, it says where the other records are."""
         store = self._store
-        if not store.collection(FILE_PROFILE, ActivityEntry.KIND).by_id:
+        if self._spec is ACTIVITY or not store.collection(FILE_PROFILE, ActivityEntry.KIND).by_id:
             return PaneState(LoadState.ENDED, reading="from the file")
         others = [
             f"{self._key_of(f'app.{spec.name}')} for {spec.name}"
