@@ -23,9 +23,10 @@ def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(
         terminal.wait_gone("type the letters of a label")
         terminal.press("space", until="■")
         terminal.press("backspace", until="undone: mark")
-        cuts = [re.search(r"at\S*…", line) for line in terminal.screen.lines]
+        terminal.wait_for(re.compile(r"em\S*…"))
+        cuts = [re.search(r"em\S*…", line) for line in terminal.screen.lines]
         row, column = next((number, cut.start()) for number, cut in enumerate(cuts) if cut is not None)
-        terminal.type(f"\x1b[<35;{column + 2};{row}M\x1b[<35;{column + 3};{row + 1}M", until="atlas-12b")
+        terminal.type(f"\x1b[<35;{column + 2};{row}M\x1b[<35;{column + 3};{row + 1}M", until="ember-7b-instruct")
         terminal.type(":zzz", until="nothing matches zzz")
         terminal.press("ctrl+u")
         terminal.type("open 3fd2", until=re.compile("open 3fd2a1c8.*9911"))

@@ -79,7 +79,7 @@ async def test_consoles_end_when_the_server_is_killed(tmp_path: Path, noon_servi
     env = {"RUNWATCH_BASE_URL": noon_service.base_url, "RUNWATCH_API_KEY": KEY}
     with web_consoles(tmp_path, env=env) as served:
         async with console_of(served.link) as opened:
-            await shows(opened, "fallback_exhausted", Screen(100, 30))
+            await shows(opened, "hovering", Screen(100, 30))
             (pid,) = served.consoles
             served.stop(signal.SIGKILL)
             while is_alive(pid):
@@ -93,7 +93,7 @@ async def test_callers_without_a_session_close_no_console_and_shut_nobody_out(
     with web_consoles(tmp_path, env=env) as served:
         port = urlsplit(served.link).port
         async with console_of(served.link) as opened:
-            await shows(opened, "fallback_exhausted", Screen(100, 30))
+            await shows(opened, "hovering", Screen(100, 30))
             idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2 * MAX_CONNECTIONS)]
             # The oldest ones are closed.
             assert await idle[0][0].read() == b""
@@ -102,7 +102,7 @@ async def test_callers_without_a_session_close_no_console_and_shut_nobody_out(
                 assert message.type is WSMsgType.BINARY
             assert message.json() == ["pong", "1"]
             async with console_of(served.next_link()) as other:
-                await shows(other, "fallback_exhausted", Screen(100, 30))
+                await shows(other, "hovering", Screen(100, 30))
         for _, writer in idle:
             writer.close()
 

@@ -140,4 +140,5 @@ def test_any_events_fit_any_width(events: list[RunEvent], room: int) -> None:
     for glyphs in (UNICODE, ASCII):
         lines = drawn(events, room=room, glyphs=glyphs)
         assert all(is_clean(line.text) and is_clean(line.label) for line in lines)
-        assert all(cell_width(line.text) <= max(room, 30) for line in lines if line.label)
+        rows = [row for line in lines if line.label for row in line.text.splitlines()]
+    assert all(cell_width(row) <= max(room, 30) for row in rows)

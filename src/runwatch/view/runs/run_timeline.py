@@ -29,8 +29,10 @@ _GAP: Final = 2
 _MIN_BAR_CELLS: Final = 8
 _MIN_NOTE_CELLS: Final = 8
 _NOTE_SHARE: Final = 0.45
-_NOTE_ROWS: Final = 3
 """Part of a line that notes may take."""
+
+_NOTE_ROWS: Final = 3
+"""Most rows of a note."""
 
 
 class BarKind(IntEnum):
