@@ -34,6 +34,7 @@ class ViewState:
         is_wide: Whether columns left out of narrow windows are shown.
         selected: The id under the cursor; empty for none.
         is_open: Whether the record under the cursor is open.
+        focused: The id that has the focus where several records are shown at once; empty for the first.
     """
 
     screen: str
@@ -43,6 +44,7 @@ class ViewState:
     is_wide: bool = False
     selected: str = ""
     is_open: bool = False
+    focused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
             "is_wide": view.is_wide,
             "selected": view.selected,
             "is_open": view.is_open,
+            "focused": view.focused,
         }
     if splits:
         content["splits"] = {name: asdict(split) for name, split in splits.items()}
@@ -147,6 +150,7 @@ def _view(content: dict[str, Any]) -> ViewState:
         _switch(content, "is_wide"),
         _text(content, "selected"),
         _switch(content, "is_open"),
+        _text(content, "focused"),
     )
 
 

@@ -143,6 +143,7 @@ async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -
         await driven.until(lambda: driven.table.cursor_key == noon.LIVE, "the run")
         await driven.press("escape")
         await driven.comes("2 runs")
+        await driven.until(lambda: tiles(driven)[1].has_focus_within, "the tile that was left")
         assert not driven.session.live.tails.follows(noon.DONE)
 
 

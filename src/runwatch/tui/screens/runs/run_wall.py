@@ -104,6 +104,7 @@ class RunWallScreen(ConsoleScreen):
         self._dirty: set[str] = set()
         self._is_reading = False
         self._has_chosen_tile = self._is_settled = False
+        self._returns_to = ""
         self._seconds = 0
         self._noted: SafeText | None = None
 
@@ -138,10 +139,10 @@ class RunWallScreen(ConsoleScreen):
 
     def view_state(self, name: str) -> ViewState:
         if self._chosen or self.console.session is None:
-            return ViewState(name, selected=_BETWEEN.join(self._chosen))
+            return ViewState(name, selected=_BETWEEN.join(self._chosen), focused=self._focused_run)
         # Without chosen runs, those that have just ended come after an empty line.
         ended = [run_id for run_id in self._run_ids if self._facts(run_id).is_final]
-        return ViewState(name, selected=_BETWEEN.join(("", *ended)))
+        return ViewState(name, selected=_BETWEEN.join(("", *ended)), focused=self._focused_run)
 
     def restore_view(self, view: ViewState) -> None:
         first, *others = view.selected.split(_BETWEEN)
@@ -152,6 +153,7 @@ class RunWallScreen(ConsoleScreen):
         if not chosen:
             # An earlier session's are not in its store.
             self._run_ids += [one for one in others if one not in self._run_ids and self._is_known(one)]
+        self._returns_to = view.focused
         self._begin()
         self.show_crumbs()
 
@@ -202,7 +204,7 @@ class RunWallScreen(ConsoleScreen):
             self.go_to_view_later(replay_view(run_id))
 
     def action_move_tile(self, columns: int, rows: int) -> None:
-        self._has_chosen_tile = True
+        self._has_chosen_tile, self._returns_to = True, ""
         tiles, here = self._tiles, next((tile for tile in self._tiles if tile.has_focus_within), None)
         if here is None:
             if tiles:
@@ -404,16 +406,18 @@ class RunWallScreen(ConsoleScreen):
         """
         if self.console.session is None:
             return
-        focused, tiles = self._focused_run, self._tiles
+        focused, tiles = self._returns_to or self._focused_run, self._tiles
         for run_id, tile in zip(self._shown, tiles, strict=False):
             facts = self._facts(run_id)
             tile.show(run_id, self._edge(facts, self._troubles.get(run_id)), self._lines(run_id, tile))
-        is_settled = self._has_chosen_tile or self._is_settled
+        is_settled = self._has_chosen_tile or self._is_settled or bool(self._returns_to)
         self._is_settled = self._is_settled or all(map(self._has_all, self._shown))
         if is_settled and focused and focused != self._focused_run:
             there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
             if there is not None:
                 there.focus_lines()
+        if self._returns_to and self._returns_to == self._focused_run:
+            self._has_chosen_tile, self._returns_to = True, ""
 
     def _has_all(self, run_id: str) -> bool:
         """Return whether the service has answered for a run, and the events of its answer are shown."""
