@@ -22,6 +22,7 @@
         ├── InvalidRequestError    the request breaks a rule of the interface; nothing was sent
         ├── RateLimitedError       an earlier 429 holds this call back; nothing was sent
         ├── NoResponseError        no complete response came over the network
+        │   └── ServiceStoppedError  the local service is not running
         ├── UnusableResponseError  a successful response cannot be read as the expected record
         └── ApiProblem             the service returned a Problem, or another error body
 
