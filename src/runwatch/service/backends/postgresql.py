@@ -535,9 +535,9 @@ class PostgresDatabase(Backend):
             raise DataError("The service's database is not usable", detail=detail, hint=hint) from error
 
     def _note_return(self, _: object = None) -> None:
-        if self._away_since is not None:
-            _log.warning("the database is back after %.0f s", time.monotonic() - self._away_since)
-            self._away_since = None
+        since, self._away_since = self._away_since, None
+        if since is not None:
+            _log.warning("the database is back after %.0f s", time.monotonic() - since)
 
     def _note_outage(self, error: Exception | None) -> None:
         if self._opening is not None and self._away_since is None:
