@@ -45,7 +45,7 @@ _NOTE: Final = (
     " quarter is drawing (ages in lists that are up to date every four seconds, elapsed times of live runs every"
     " second); the rest Textual's timers and the look at the local database for what other consoles use of the limit."
     " The wall also reads the events of each run that it shows every five seconds. Screens of runs are not drawn for a"
-    " read that found nothing new, which took a quarter off the wall; it varies from 0.7 to 1.3 % between runs."
+    " read that found nothing new, which took a quarter off the wall."
 )
 NO_LIMIT_RPM: Final = 1_000_000
 

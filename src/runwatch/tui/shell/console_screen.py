@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.records.run import Run
@@ -61,6 +62,8 @@ AGE_REFRESH_S: Final = 4
 NOTES_REFRESH_S: Final = 4
 """Seconds between checks for notes written by other consoles on this machine."""
 
+BEHIND_LOOK_S: Final = 0.05
+"""How often a terminal that is behind is looked at."""
 
 PINS_FROM_ROWS: Final = 22
 """Rows from which a window has room for the line of pins."""
@@ -104,6 +107,7 @@ class ConsoleScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._runs_look: tuple[object, ...] = ()
+        self._next_look: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="context")
@@ -161,6 +165,15 @@ class ConsoleScreen(Screen[None]):
         """
         if not self.console.terminal_is_behind:
             super()._on_timer_update()
+            return
+        # Sixty looks a second would cost as much as drawing. What a key changes resumes the timer at once.
+        self._update_timer.pause()
+        if self._next_look is None:
+            self._next_look = self.set_timer(BEHIND_LOOK_S, self._look_again)
+
+    def _look_again(self) -> None:
+        self._next_look = None
+        self._update_timer.resume()
 
     # For subclasses to override.
 
