@@ -63,7 +63,7 @@ async def test_with_tls_other_machines_reach_a_console_that_says_what_goes_on_at
         trusted = ssl.create_default_context(cafile=authority_file(tmp_path))
         screen = Screen(100, 30)
         async with console_of(link, trusted) as opened:
-            await shows(opened, "fallback_exhausted", screen)
+            await shows(opened, "hovering", screen)
             for key in ("q", "q"):
                 await opened.send_json(["stdin", key])
             while (message := await opened.receive()).type is WSMsgType.BINARY:
