@@ -355,8 +355,8 @@ def _show_status(call: Invocation, database: Secret | None) -> int:
 
     if database is None:
         raise UsageError(
-            "serve --status is of a service on PostgreSQL",
-            hint="Name its database with --database; runwatch doctor tells of the local service.",
+            "serve --status needs a service on PostgreSQL",
+            hint="Name its database with --database; runwatch doctor describes the local service.",
         )
     status = service.read_team_status(database)
     processes = [
@@ -407,10 +407,11 @@ def _find_database(call: Invocation, given: str | None) -> Secret | None:
         return Secret(address) if address else None
     try:
         parts = urlsplit(given)
-        has_password = bool(
-            # What comes before an "@" in the path was meant as a password, and is not escaped.
-            parts.password or "@" in parts.path or {"password", "sslpassword"} & parse_qs(parts.query).keys()
-        )
+        # A password that is not escaped ends early for one reader or another.
+        user = given.partition("://")[2].partition("/")[0].rpartition("@")[0]
+        is_cut_short = ":" in user or "@" in parts.path
+        has_password = bool(parts.password) or is_cut_short
+        has_password = has_password or bool({"password", "sslpassword"} & parse_qs(parts.query).keys())
     except ValueError:
         # What cannot be read may be a password.
         has_password = True

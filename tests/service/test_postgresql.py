@@ -247,8 +247,9 @@ def test_a_password_is_in_no_message_and_no_log(tmp_path: Path, address: str, er
 
 @pytest.mark.parametrize(
     "address",
-    ["postgresql://u:secret@h/d", "postgresql://u:se/cret@h/d", "postgresql://h/d?password=secret", "postgresql://["],
-)
+    ["postgresql://u:secret@h/d", "postgresql://u:se/cret@h/d", "postgresql://u:se?cret@h/d", "postgresql://u:se#cret@h",
+     "postgresql://h/d?password=secret", "postgresql://["],
+)  # fmt: skip
 def test_a_password_in_an_argument_is_refused(address: str) -> None:
     call: Any = SimpleNamespace(environment={})
     with pytest.raises(UsageError, match="does not belong in an argument"):
