@@ -431,7 +431,8 @@ class ConsoleApp(NavigatingApp):
 
         now, monotonic = self.clock.now(), self.clock.monotonic()
         for profile, kind, records, seen_at in lists:
-            self.profile_name = profile
+            if self.session is None:
+                self.profile_name = profile
             if records and self.store.collection(profile, kind.KIND).cached_at is None:
                 delta = self.store.apply(CacheRead(profile, kind.KIND, now, monotonic, tuple(records), seen_at))
                 if not self._has_begun:
@@ -540,11 +541,11 @@ class ConsoleApp(NavigatingApp):
 
                 await load_file(self, self.launch.file)
                 return
-            # In a thread and after the first paint, because it imports the client and the database.
+            # After the first paint, as far as that did not need them.
             from runwatch.tui.app.last_session import CACHED_KINDS, read_cached_lists
             from runwatch.tui.app.session_opening import import_session, open_service_session, resolve_startup_target
 
-            # While a local service starts, which takes longer, and the database is made.
+            # While a local service starts, which takes longer, and the database is opened.
             importing = asyncio.create_task(asyncio.to_thread(import_session), name="importing")
             target, cached = await self._take_last_session()
             if target is None:
@@ -556,7 +557,8 @@ class ConsoleApp(NavigatingApp):
             if self.launch.demo:
                 # The profiles are there since its service runs.
                 self.apply_settings(await asyncio.to_thread(load_settings_file, self.launch.paths.settings_file))
-            self.profile_name = target.profile
+            if self.session is None:
+                self.profile_name = target.profile
             session = await open_service_session(self, target, database=cached.database)
             if self.session is not None:
                 # Meanwhile the user has switched to another profile.

@@ -99,6 +99,13 @@ async def test_one_profile_alone_has_no_total(tmp_path: Path) -> None:
         check_golden("80x24/profiles-usage-one", below_bar(driven))
 
 
+async def test_the_details_below_the_profiles_have_the_whole_width(tmp_path: Path) -> None:
+    async with usage_of_both(tmp_path, work_service(), home_service(), (200, 50)) as driven:
+        await together(driven)
+        await driven.comes("14.2107")
+        assert driven.app.screen.query_one("#detail").outer_size.width == 200
+
+
 @pytest.mark.exhaustive
 async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_path: Path) -> None:
     work, home = work_service(), home_service()

@@ -266,9 +266,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         shown = None if self._is_list_alone or self.has_class("-full-detail") else self._place()
         share = 0.0 if shown is None else getattr(self._split, shown)
         if shown == "beside" and not share and self._total:
-            width = self.size.width
-            left = width - self.table.wanted_cells - _LIST_FRAME_CELLS
-            share = min(DETAIL_CELLS, max(left, DETAIL_SHARE * width)) / width
+            share = self.usual_share()
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
         if shown == "below" and not share and self._total:
@@ -276,6 +274,12 @@ class ResourceScreen(ListScreen, RecordScreen):
             pane.styles.max_height = max(rows, MIN_ROWS[0])
         else:
             pane.styles.max_height = None
+
+    def usual_share(self) -> float:
+        """Return the share of the width of a detail beside rows; 0 for that of the style sheet."""
+        width = self.size.width
+        left = width - self.table.wanted_cells - _LIST_FRAME_CELLS
+        return min(DETAIL_CELLS, max(left, DETAIL_SHARE * width)) / width
 
     @property
     def _split(self) -> PaneSplit:

@@ -189,7 +189,7 @@ class ActivityScreen(ResourceScreen):
             self.notify_user("A file has only what was recorded around its problem.")
             return
         super().action_filter()
-        self.query_one("#filter", FilterBar).edit(self._question, replaces=True)
+        self.query_one("#filter", FilterBar).select_all()
         self._hear(self._question)
 
     # The time query in the filter line.

@@ -55,6 +55,10 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         source = JournalSource(PROBLEMS, console.clock, console.session, profiles=self._chosen)
         super().__init__(source, move_profile_column_first(PROBLEMS))
 
+    def usual_share(self) -> float:
+        """Return 0: the style sheet says how the panes of several profiles are divided."""
+        return 0.0
+
     def _chosen(self) -> Sequence[str] | None:
         profiles = self.console.profiles
         return None if profiles.are_all_shown else profiles.shown

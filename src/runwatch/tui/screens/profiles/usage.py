@@ -137,6 +137,10 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         self.period_text = period_text
         self._readers: dict[str, ReportPoller] = {}
 
+    def usual_share(self) -> float:
+        """Return 0: the style sheet says how the panes of several profiles are divided."""
+        return 0.0
+
     @property
     def _usage_report(self) -> ReportQuery:
         return ReportQuery("getUsage", Usage, tuple(self.period.query().items()))

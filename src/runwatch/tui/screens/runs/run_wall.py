@@ -411,13 +411,17 @@ class RunWallScreen(ConsoleScreen):
             facts = self._facts(run_id)
             tile.show(run_id, self._edge(facts, self._troubles.get(run_id)), self._lines(run_id, tile))
         is_settled = self._has_chosen_tile or self._is_settled or bool(self._returns_to)
-        self._is_settled = self._is_settled or all(map(self._has_all, self._shown))
+        is_read = all(map(self._has_all, self._shown))
+        self._is_settled = self._is_settled or is_read
         if is_settled and focused and focused != self._focused_run:
             there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
             if there is not None:
                 there.focus_lines()
         if self._returns_to and self._returns_to == self._focused_run:
             self._has_chosen_tile, self._returns_to = True, ""
+        elif is_read:
+            # The run is no longer on this page.
+            self._returns_to = ""
 
     def _has_all(self, run_id: str) -> bool:
         """Return whether the service has answered for a run, and the events of its answer are shown."""

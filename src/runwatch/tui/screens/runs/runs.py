@@ -84,7 +84,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         return Pane(id="detail")
 
     def on_mount(self) -> None:
-        """Fill the second pane after the first paint, or with the first rows of a service that is being opened."""
+        """Fill the second pane after the first paint, or once a service without known rows is opened or has failed."""
         if self.listing.shown or not self.console.is_opening:
             self.call_after_refresh(self._make_detail)
         self.watch_notes()
@@ -157,7 +157,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.focus_inside()
 
     def counters(self) -> StyledSpans:
-        """Return the number of runs by state; done are the completed ones.
+        """Return the number of runs by state; done are all that ended in another one.
 
         Empty before the first response, not zeros.
         """

@@ -119,16 +119,18 @@ class FilterBar(Horizontal):
     def text(self) -> str:
         return self._input.value if self._is_made else ""
 
-    def edit(self, text: str, *, replaces: bool = False) -> None:
-        """Take the focus and edit this text; typing may replace it."""
+    def edit(self, text: str) -> None:
+        """Take the focus and edit this text."""
         self._make()
         field = self._input
         with self.prevent(field.Changed):
             field.value = text
         field.cursor_position = len(text)
         field.focus()
-        if replaces:
-            field.select_all()
+
+    def select_all(self) -> None:
+        """Select the text, so that typing replaces it."""
+        self._input.select_all()
 
     def show_count(self, matching: SafeText) -> None:
         """Show how many rows match, such as ``14/212``. Does nothing before the bar is first used."""
