@@ -8,7 +8,7 @@ from typing import Any, AnyStr, cast
 
 
 class _LazyPattern:
-    """Stands for a compiled pattern, whose attributes it takes over one by one as they are used."""
+    """A pattern that is compiled when one of its attributes is first used; each is then kept here."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self._given = pattern, flags

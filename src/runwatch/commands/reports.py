@@ -116,7 +116,7 @@ def _query(call: Invocation) -> dict[str, str | None]:
     """Return the period of the options. A name such as ``7d`` becomes the current dates.
 
     Raises:
-        UsageError: The options contradict each other, or the period is none.
+        UsageError: The options contradict each other, or the period is invalid.
     """
     options = call.options
     start, end, period = options["from"], options.to, options.period

@@ -267,7 +267,7 @@ class SettingsResolver:
     def _unknown_profile(self, name: str, where: str) -> SettingsError:
         known = sorted(self._loaded.settings.profiles)
         if name == LOCAL:
-            return SettingsError("The local service is no profile", hint="Use --local. The console calls it 'local'.")
+            return SettingsError("The local service is not a profile", hint="Use --local, named 'local' here.")
         near = closest_word(name, known)
         return SettingsError(
             f"There is no profile '{name}', set by {where}",

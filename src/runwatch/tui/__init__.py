@@ -1,7 +1,7 @@
 """Full-screen console. The only package that uses Textual.
 
 Textual imports its command palette with every app, and with it a dozen widgets, which take a tenth of the start. The
-console has a command line of its own, so empty classes stand in the palette's place (checked on Textual 8.2.8: its app
+console has a command line of its own, so empty classes replace the palette (checked on Textual 8.2.8: its app
 and its themes only derive from them or name them).
 """
 

@@ -142,3 +142,4 @@ def test_any_events_fit_any_width(events: list[RunEvent], room: int) -> None:
         assert all(is_clean(line.text) and is_clean(line.label) for line in lines)
         rows = [row for line in lines if line.label for row in line.text.splitlines()]
         assert all(cell_width(row) <= max(room, 30) for row in rows)
+        assert all(len(line.text.splitlines()) <= 3 for line in lines if line.label)

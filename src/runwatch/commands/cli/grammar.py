@@ -390,8 +390,9 @@ def find_option(name: str, command: CommandSpec | None = None) -> OptionSpec | N
 
     Before the words of a command ``--status`` takes a value, as lists do: only ``serve`` has a switch of that name.
     """
-    own = () if command is None else command.flags
-    return next((option for option in own if option.name == name), _COMMON.get(name) or all_options().get(name))
+    options = command.flags if command else ()
+    found = next((option for option in options if option.name == name), None)
+    return found or _COMMON.get(name) or all_options().get(name)
 
 
 @cache

@@ -79,7 +79,7 @@ def read_last_session(resolver: SettingsResolver, file: Path) -> LastSession:
     try:
         return LastSession(target, cached=read_cached_lists(target, file))
     except RunwatchError:
-        # It is opened again once the screen is drawn, and a failure is told then.
+        # It is opened again once the screen is drawn, which reports a failure.
         return LastSession(target)
 
 

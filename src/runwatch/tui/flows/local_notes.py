@@ -133,12 +133,12 @@ class NoteEditor(Overlay):
         finally:
             self._is_keeping = False
             self._writer.key_queue.resume_for(self)
-        stands = self.is_attached and not self.is_leaving
+        is_open = self.is_attached and not self.is_leaving
         if result.is_kept:
-            if stands:
+            if is_open:
                 self.close()
             self._writer.notify_user(str(result.words))
-        elif stands:
+        elif is_open:
             self.set_border_text(title=(label_span(str(result.words), Role.WARN),))
         else:
             lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)

@@ -80,7 +80,7 @@ def find_record_id(answer: Any, id_name: str) -> str:
 
 
 class WriteSender:
-    """Opens with a dialog, and sends its writes once it is confirmed.
+    """Sends the writes that its dialog confirms.
 
     Args:
         done: Called with the id of each changed record and the response's JSON.

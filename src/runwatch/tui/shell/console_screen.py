@@ -63,7 +63,7 @@ NOTES_REFRESH_S: Final = 4
 """Seconds between checks for notes written by other consoles on this machine."""
 
 BEHIND_LOOK_S: Final = 0.05
-"""How often a terminal that is behind is looked at."""
+"""Seconds between two looks at a terminal that is behind."""
 
 PINS_FROM_ROWS: Final = 22
 """Rows from which a window has room for the line of pins."""

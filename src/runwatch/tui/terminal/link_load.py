@@ -1,7 +1,7 @@
 """What a slow link to the terminal still has to carry, estimated from the time that writes take.
 
 A connection takes some kilobytes at once, however far its other end is. Only when they are full a write waits, and then
-it goes on as fast as the link carries, which tells its rate.
+it goes on as fast as the link carries, which gives its rate.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LinkLoad:
         self._rested_at = 0.0
 
     def note_write(self, size: int, now: float, *, waiting: int = 0, waited_s: float = 0.0) -> None:
-        """Take in that a text was written.
+        """Note a text that was written.
 
         Args:
             size: Bytes of the text.

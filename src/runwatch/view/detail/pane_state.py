@@ -134,11 +134,11 @@ def empty_state_lines(
         case LoadState.LOADING | LoadState.REFRESHING:
             return (pane_status(state, context).text,)
         case LoadState.OFFLINE:
-            told_next = again or f"The console retries automatically; {refresh} retries now."
+            next_step = again or f"The console retries automatically; {refresh} retries now."
             if failure is not None and failure.needs_start:
-                # No retry starts it; how is no matter of whether one is under way.
-                told_next = failure.hint or told_next
-            return (*_told(failure, "offline"), line(told_next))
+                # No retry starts the service, so the hint stays while one is under way.
+                next_step = failure.hint or next_step
+            return (*_told(failure, "offline"), line(next_step))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             # Imported here, because the first paint has no failure to explain.
@@ -161,10 +161,10 @@ def empty_state_lines(
                 ),
             )
         case LoadState.ERROR:
-            told_next = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")
+            next_step = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")
             if failure is not None and failure.is_final and not again:
                 return (*_told(failure, "error"), *_less_to_read(spec, key_of))
-            return (*_told(failure, "error"), line(told_next))
+            return (*_told(failure, "error"), line(next_step))
         case LoadState.RATE_LIMITED:
             return (
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),

@@ -169,9 +169,9 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
 
     def unfit(check: Verifier) -> Issue:
         reason = check.status_reason
-        means = f"cannot be used {context.glyphs.dot} {line(reason)}" if reason else "cannot be used"
-        told = _CHECK_WORDS.get(reason or "", means)
-        return _opens(f"check {named(check)}: {told}", Role.BAD, "verifiers", check, "check")
+        unexplained = f"cannot be used {context.glyphs.dot} {line(reason)}" if reason else "cannot be used"
+        words = _CHECK_WORDS.get(reason or "", unexplained)
+        return _opens(f"check {named(check)}: {words}", Role.BAD, "verifiers", check, "check")
 
     def keyless(check: Verifier) -> Issue:
         key = _key(check)

@@ -64,7 +64,7 @@ def live_lines(known: RunCounts | None, context: RenderContext, cells: int) -> l
     """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps.
 
     Args:
-        known: ``None`` before the first read, here and below: a 0 would be a number.
+        known: ``None`` before the first read, when a 0 would be wrong.
     """
     if known is None:
         return [(make_plain_span(NO_RUNS_READ),)]

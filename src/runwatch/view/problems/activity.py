@@ -10,6 +10,7 @@ from runwatch.base.clock import format_iso
 from runwatch.records.record import Record, amount, integer, mapping, moment, text
 from runwatch.records.run import Run
 from runwatch.records.service_problem import ServiceProblem
+from runwatch.records.states import UNWANTED_STATES
 from runwatch.store.repositories.activity import ActivityLine, ActivityResult
 from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
@@ -74,7 +75,7 @@ class ActivityEntry(Record):
     def is_trouble(self) -> bool:
         """Whether it is a problem, a failed request, or a failed or expired run."""
         if self.what == "run":
-            return self.state in {"failed", "expired"}
+            return self.state in UNWANTED_STATES
         return self.what == "problem" or self.error is not None or (self.status or 0) >= 400
 
 

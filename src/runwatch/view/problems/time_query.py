@@ -20,7 +20,7 @@ from runwatch.view.text.values import Duration, parse_value
 DEFAULT_RADIUS: Final = timedelta(minutes=5)
 """Default search radius before and after a time."""
 
-MAX_TEXT_CHARACTERS: Final = timedelta(days=366)
+MAX_RADIUS: Final = timedelta(days=366)
 """Maximum search radius before and after a time."""
 
 LOCAL: Final = "local"
@@ -175,7 +175,7 @@ def find_zone(name: str) -> tzinfo | None:
 
 
 def _as_delta(span: Duration, text: str) -> timedelta:
-    if span.seconds > MAX_TEXT_CHARACTERS.total_seconds():
+    if span.seconds > MAX_RADIUS.total_seconds():
         raise UsageError(f"'{text}' is more than a year")
     return timedelta(seconds=float(span.seconds))
 

@@ -10,7 +10,7 @@ division is not in the specification.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
@@ -76,7 +76,7 @@ class ReceiptTotals:
         partial: Number of receipts whose cost lacks calls of unknown cost.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
         models: By model key, :data:`FEE`, :data:`NO_MODEL` or :data:`NO_CALL`. A model counts the receipts
-            with an amount for it and those that selected it last; each receipt counts at least once.
+            with an amount for it and those that selected it last; each receipt with a cost counts at least once.
         day_models: The spend of each day by model, in US dollars.
         day_statuses: The spend of each day by the run's status, in US dollars.
     """
@@ -312,18 +312,16 @@ def reconcile_with_usage(
     reported = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *reported} if first <= name <= last)
     compared = tuple(
-        replace(_compared(name, days.get(name, SpendSum()), reported.get(name)), apart_s=apart_s * (name == last))
+        _compared(name, days.get(name, SpendSum()), reported.get(name), apart_s if name == last else 0.0)
         for name in names
     )
     total = SpendSum()
     for name in names:
         total.merge(days.get(name, SpendSum()))
-    whole_apart_s = 0.0 if any(day.differs for day in compared) else apart_s
-    whole = replace(_compared("", total, usage.totals), apart_s=whole_apart_s)
+    whole = _compared("", total, usage.totals, 0.0 if any(day.differs for day in compared) else apart_s)
     return UsageReconciliation(whole, compared, first, last)
 
 
-def _compared(name: str, found: SpendSum, reported: DayUsage | UsageTotals | None) -> SpendComparison:
-    if reported is None:
-        return SpendComparison(name, found.usd, None, found.unknown_calls)
-    return SpendComparison(name, found.usd, reported.usd, found.unknown_calls, reported.unknown_calls)
+def _compared(name: str, found: SpendSum, reported: DayUsage | UsageTotals | None, apart_s: float) -> SpendComparison:
+    usd, unknown = (None, None) if reported is None else (reported.usd, reported.unknown_calls)
+    return SpendComparison(name, found.usd, usd, found.unknown_calls, unknown, apart_s=apart_s)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
-from runwatch.records.states import is_final
+from runwatch.records.states import UNWANTED_STATES, is_final
 from runwatch.view.runs.check_results import describe_attempt, describe_recorded_check
 from runwatch.view.runs.event_lines import KINDS, describe_event
 from runwatch.view.spec.members import column, field, fields, member_lines
@@ -32,7 +32,7 @@ def _score(event: RunEvent) -> Decimal | None:
 def _is_problem(event: RunEvent) -> bool:
     """Whether something failed: the run or a slice failed or expired, or a check rejected or could not run."""
     if event.type == "lifecycle":
-        return event.state in {"failed", "expired"}
+        return event.state in UNWANTED_STATES
     findings = []
     if event.verification_check is not None:
         findings.append(describe_attempt(event.verification_check))

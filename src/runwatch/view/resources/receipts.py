@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.records.receipt import Receipt, ReceiptSlice
+from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.receipts import lines
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import VERDICTS, receipt_finding
@@ -150,7 +151,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     flags={
         "final": lambda _: True,
         "live": lambda _: False,
-        "problem": lambda it: it.status in {"failed", "expired"},
+        "problem": lambda it: it.status in UNWANTED_STATES,
         "test": lambda it: it.mode == "echo",
         "cut": lambda it: it.is_cut,
         "content": lambda it: any(True for _ in find_content(it.raw)),

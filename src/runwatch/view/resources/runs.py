@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import CallError, Run, Slice
-from runwatch.records.states import LIVE_STATES, is_final
+from runwatch.records.states import LIVE_STATES, UNWANTED_STATES, is_final
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
     decision_reason_cell,
@@ -445,8 +445,8 @@ RUNS: Final = ResourceSpec[RunFacts](
     flags={
         "final": lambda run: run.is_final,
         "live": lambda run: not run.is_final,
-        "problem": lambda run: run.status in {"failed", "expired"} or is_rejected(run.packet.value),
-        "broken": lambda run: run.status in {"failed", "expired"},
+        "problem": lambda run: run.status in UNWANTED_STATES or is_rejected(run.packet.value),
+        "broken": lambda run: run.status in UNWANTED_STATES,
         "composer": lambda run: run.is_composer,
         "review": lambda run: _packet(run).action == NEEDS_REVIEW,
         "test": lambda run: run.is_test,

@@ -231,8 +231,10 @@ def _lines(bars: Sequence[TimelineBar], scale: _Scale, room: int, context: Rende
     yield DetailLine(line(""), _axis(scale, cells, context), Role.QUIET)
     for bar, number in zip(bars, seconds, strict=True):
         text = f"{_draw(bar, scale, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
-        note = truncate(bar.note, _NOTE_ROWS * note_cells, glyphs.ellipsis)
-        first, *more = wrap_words(note, note_cells) if note_cells else [""]
+        first, *more = wrap_words(bar.note, note_cells) if note_cells else [""]
+        if len(more) >= _NOTE_ROWS:
+            last = " ".join(more[_NOTE_ROWS - 2 :])
+            more[_NOTE_ROWS - 2 :] = [truncate(line(last), note_cells, glyphs.ellipsis)]
         below = "".join(f"\n{' ' * (room - note_cells)}{row}" for row in more)
         yield DetailLine(bar.label, block(f"{text}{gap}{first}".rstrip(" ") + below), bar.role)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from runwatch.records.event import RunEvent
+from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.runs.decision_packet import is_rejected
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import RETRIES
@@ -119,7 +120,7 @@ def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderCon
     Args:
         events: Its newest events, in order.
     """
-    if facts.status in {"failed", "expired"} or is_rejected(facts.packet.value):
+    if facts.status in UNWANTED_STATES or is_rejected(facts.packet.value):
         packet = facts.packet.value
         reason = facts.reason.value or (None if packet is None else packet.verdict)
         role = Role.WARN if facts.status == "expired" else Role.BAD

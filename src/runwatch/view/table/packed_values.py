@@ -55,6 +55,6 @@ class PackedValues(Generic[T]):
             known.keep(values, reads.paths, found)
         if not reads.is_complete or not known.is_coded or len(known.results) > MANY_VALUES:
             self._known[shape] = make_part_reader(type(subject), reads, shape)
-            # A value of parts may refer to what records the reads.
+            # The value may hold objects that record their reads, so it is computed again.
             return self._value_of(subject.unpacked())
         return found

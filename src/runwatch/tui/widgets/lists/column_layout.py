@@ -158,7 +158,7 @@ def _enough(column: Column[Any], need: ColumnNeed) -> int:
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
-    """Return whether a column is cut that more cells would help: long ends of an id say no more if they grow."""
+    """Return whether a column is cut and more cells would help it: long ends of an id say no more if they grow."""
     missing = min(need.whole, _ENOUGH_CELLS) - width
     if column.is_extra or (column.shows_id and need.whole - width > more):
         return False

@@ -154,8 +154,8 @@ class CommandLine(Overlay):
 
     def show_help(self) -> None:
         """Show what the command at the cursor does in the frame, if the list has no room for all of it."""
-        told = self._list.cut_help
-        title = (label_span("Command   ", Role.PLAIN), (told, Role.QUIET)) if told else line("Command")
+        text = self._list.cut_help
+        title = (label_span("Command   ", Role.PLAIN), (text, Role.QUIET)) if text else line("Command")
         self.set_border_text(title=title)
 
     @property
@@ -241,8 +241,8 @@ class _Suggestions(LineList, inherit_bindings=False):
     @property
     def cut_help(self) -> SafeText:
         """What the command at the cursor does, if it is cut."""
-        told = line("" if self.chosen is None else self.chosen.command.help)
-        return told if self.chosen is not None and cell_width(told) > self._room(self.chosen)[1] else line("")
+        text = line("" if self.chosen is None else self.chosen.command.help)
+        return text if self.chosen is not None and cell_width(text) > self._room(self.chosen)[1] else line("")
 
     def cursor_moved(self) -> None:
         parent = self.parent
