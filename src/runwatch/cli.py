@@ -408,8 +408,8 @@ def _find_database(call: Invocation, given: str | None) -> Secret | None:
     try:
         parts = urlsplit(given)
         # A password that is not escaped ends early for one reader or another.
-        user = given.partition("://")[2].partition("/")[0].rpartition("@")[0]
-        is_cut_short = ":" in user or "@" in parts.path
+        user, _, _ = given.partition("://")[2].partition("/")[0].rpartition("@")
+        is_cut_short = bool(user.partition(":")[2]) or "@" in parts.path
         has_password = bool(parts.password) or is_cut_short
         has_password = has_password or bool({"password", "sslpassword"} & parse_qs(parts.query).keys())
     except ValueError:
