@@ -61,7 +61,7 @@ async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storm
     )  # fmt: skip
     async with watching(service, clock, tmp_path) as watch:
         for run_id in RUNS[:3]:
-            watch.session.live.tails.follow(run_id)
+            watch.session.live.tails.follow(run_id, "test")
         for _ in range(storms):
             service.left = chance.choice((1, 1, 2, 5))
             while service.left:

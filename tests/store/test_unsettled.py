@@ -93,9 +93,27 @@ async def test_a_run_is_followed_until_nobody_follows_it(tmp_path: Path) -> None
     async with watching(told, clock, tmp_path) as watch:
         live = watch.session.live
         assert not live.tails.follows("ex_1")
-        live.tails.follow("ex_1")
+        live.tails.follow("ex_1", "test")
         told.runs[0]["status"] = "failed"
         await watch.let_pass(60)
         assert live.tails.follows("ex_1"), "that its last event has come does not end it"
-        live.tails.unfollow("ex_1")
+        live.tails.unfollow("ex_1", "test")
         assert not live.tails.follows("ex_1")
+
+
+async def test_a_run_that_two_follow_is_read_on_when_one_leaves(tmp_path: Path) -> None:
+    # A screen follows its run before the previous screen, which showed the same one, has left it.
+    clock = FakeClock(manual=True)
+    told = service(clock)
+    async with watching(told, clock, tmp_path) as watch:
+        tails = watch.session.live.tails
+        tails.follow("ex_1", "earlier")
+        tails.follow("ex_1", "later", in_focus=False)
+        tails.unfollow("ex_1", "earlier")
+        tails.unfollow("ex_1", "somebody else")
+        await watch.let_pass(5)
+        assert told.requests("GET", ".*/events")
+        assert tails.follows("ex_1", "later")
+        assert not tails.follows("ex_1", "earlier")
+        tails.unfollow("ex_1", "later")
+        assert not tails.follows("ex_1")

@@ -49,7 +49,7 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
         session = watch.session
-        session.live.tails.follow(FORTY[0])
+        session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(5)
         oldest_tail: list[float] = []
         oldest_status: list[float] = []
@@ -87,7 +87,7 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
         session = watch.session
-        session.live.tails.follow(FORTY[0])
+        session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(30)
         service.holds_for_s = 20
         while session.live.held_s == 0:
@@ -252,7 +252,7 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
     async with watching(service, clock, tmp_path) as watch:
         service.runs[0]["status"] = "completed"
         before = len(service.requests("GET", "/v1/executions"))
-        watch.session.live.tails.follow("ex_1")
+        watch.session.live.tails.follow("ex_1", "test")
         await watch.let_pass(0.5)
         news = watch.session.live.tails.news("ex_1")
         assert news.count == 7
@@ -273,7 +273,7 @@ async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(t
     service = limited(clock, ticking=ticking)
     service.say("GET", f"/v1/executions/{FORTY[0]}", Said(status, problem("x", status=status)))
     async with watching(service, clock, tmp_path) as watch:
-        watch.session.live.tails.follow(FORTY[0])
+        watch.session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(70)
         news = watch.session.live.tails.news(FORTY[0])
         assert service.requests("GET", f"/v1/executions/{FORTY[0]}")
@@ -327,7 +327,7 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
     service = limited(clock, ticking=ticking)
     async with watching(service, clock, tmp_path) as watch:
         session = watch.session
-        session.live.tails.follow(FORTY[0])
+        session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(12)
         service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(30)
@@ -349,7 +349,7 @@ async def test_a_tail_is_read_again_soon_after_the_service_answers_again(tmp_pat
     service = limited(clock, ticking=Ticking(clock, FORTY[0], every_s=5))
     async with watching(service, clock, tmp_path) as watch:
         tails = watch.session.live.tails
-        tails.follow(FORTY[0])
+        tails.follow(FORTY[0], "test")
         await watch.let_pass(12)
         service.say("GET", ".*", Said(status, b"<html>gone</html>", content_type="text/html"))
         await watch.let_pass(90)
@@ -372,7 +372,7 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
     ticking = Ticking(clock, FORTY[0])
     async with watching(limited(clock, ticking=ticking), clock, tmp_path) as watch:
         live, events = watch.session.live, watch.session.events
-        live.tails.follow(FORTY[0])
+        live.tails.follow(FORTY[0], "test")
         await watch.let_pass(10)
         kept = live.tails.news(FORTY[0]).count
         with monkeypatch.context() as patch:
@@ -402,7 +402,7 @@ async def test_a_tail_goes_on_with_its_pause_when_the_gap_before_a_status_could_
         tails = watch.session.live.tails
         with monkeypatch.context() as patch:
             patch.setattr(EventStore, "note_gap", full)
-            tails.follow("ex_1")
+            tails.follow("ex_1", "test")
             await watch.let_pass(6)
         waits = [news.pause_s for news in watch.news if news.unkept == "No space is left"]
         assert waits[1] == FIRST_PAUSE_S
@@ -418,7 +418,7 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
     everything = {"events": [dict(event(number, execution_id="ex_1").raw) for number in range(3)]}
     service.say("GET", ".*/events", Said(200, everything))
     async with watching(service, clock, tmp_path) as watch:
-        watch.session.live.tails.follow("ex_1")
+        watch.session.live.tails.follow("ex_1", "test")
         await watch.let_pass(60)
         assert watch.session.live.tails.news("ex_1").count == 3
         assert len(service.requests("GET", ".*/events")) < 65
@@ -429,7 +429,7 @@ async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: P
     clock = FakeClock(manual=True)
     service = LimitedService(clock, runs=[run(FORTY[0])], events=Ticking(clock, FORTY[0]), account=account(quota=None))
     async with watching(service, clock, tmp_path) as watch:
-        watch.session.live.tails.follow(FORTY[0], in_focus=in_focus)
+        watch.session.live.tails.follow(FORTY[0], "test", in_focus=in_focus)
         await watch.let_pass(20)
         asked = len(service.requests("GET", ".*/events"))
         assert most - 10 < asked <= most
@@ -440,9 +440,9 @@ async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> N
     clock = FakeClock(manual=True)
     service = limited(clock, ticking=Ticking(clock, FORTY[0]))
     async with watching(service, clock, tmp_path) as watch:
-        watch.session.live.tails.follow(FORTY[0])
+        watch.session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(5)
-        watch.session.live.tails.unfollow(FORTY[0])
+        watch.session.live.tails.unfollow(FORTY[0], "test")
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(20)
         assert len(service.requests("GET", ".*/events")) == asked

@@ -7,7 +7,7 @@ scheduled, less and less often after failures.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -88,38 +88,45 @@ class RunTails:
         self._tail_moved = tail_moved
         self._on_end = on_end
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
-        self._follows: set[str] = set()
-        self._focused: set[str] = set()
+        # Of each followed run who follows it, and whether it is in that one's focus.
+        self._followers: dict[str, dict[Hashable, bool]] = {}
         self._tails: dict[str, StoredRunTail] = {}
         self._news: dict[str, TailUpdate] = {}
         self._last: dict[str, RunEvent] = {}
         self._heard = 0
 
-    def follow(self, run_id: str, *, in_focus: bool = True, is_asked: bool = False) -> None:
+    def follow(self, run_id: str, by: Hashable, *, in_focus: bool = True, is_asked: bool = False) -> None:
         """Read the events of a run until its end, or change whether it is in focus.
 
         Args:
+            by: Who follows, usually a screen; the run is read until each of its followers has left it.
             is_asked: Whether the user waits for the next read, as after a submit.
         """
-        self._follows.add(run_id)
-        (self._focused.add if in_focus else self._focused.discard)(run_id)
-        self._scheduler.add(
-            f"tail {run_id}",
-            JobPriority.FOCUS if in_focus else JobPriority.TAIL,
-            lambda: self._read(run_id),
-            is_asked=is_asked,
-        )
+        self._followers.setdefault(run_id, {})[by] = in_focus
+        self._scheduler.add(f"tail {run_id}", self._priority(run_id), lambda: self._read(run_id), is_asked=is_asked)
 
-    def unfollow(self, run_id: str) -> None:
-        """Stop reading the events of a run; stored events remain."""
+    def unfollow(self, run_id: str, by: Hashable) -> None:
+        """Stop reading the events of a run, unless another follows it too; stored events remain."""
+        followers = self._followers.get(run_id, {})
+        if followers.pop(by, None) is None:
+            return
+        if followers:
+            self._scheduler.set_priority(f"tail {run_id}", self._priority(run_id))
+            return
+        del self._followers[run_id]
         self._scheduler.remove(f"tail {run_id}")
-        self._follows.discard(run_id)
-        self._focused.discard(run_id)
         self._tails.pop(run_id, None)
 
-    def follows(self, run_id: str) -> bool:
-        """Return whether a run is followed, even if its last event has come."""
-        return run_id in self._follows
+    def follows(self, run_id: str, by: Hashable | None = None) -> bool:
+        """Return whether a run is followed, by this follower or by anyone, even if its last event has come."""
+        followers = self._followers.get(run_id, {})
+        return by in followers if by is not None else bool(followers)
+
+    def _is_in_focus(self, run_id: str) -> bool:
+        return any(self._followers.get(run_id, {}).values())
+
+    def _priority(self, run_id: str) -> JobPriority:
+        return JobPriority.FOCUS if self._is_in_focus(run_id) else JobPriority.TAIL
 
     def hurry(self, run_id: str, *, is_asked: bool = True) -> None:
         """Read the events of a followed run now.
@@ -182,14 +189,14 @@ class RunTails:
         await self._take(run_id, step, tail.position)
         pause = tail.tail.take_pause()
         # Busy runs take turns; only history is read without a pause.
-        if pause or not (run_id in self._focused or size >= HISTORY_PAGE_EVENTS):
+        if pause or not (self._is_in_focus(run_id) or size >= HISTORY_PAGE_EVENTS):
             pause = max(pause, self._least_s)
         self._tell(run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at)
         return pause
 
     def read_failed_soon(self) -> None:
         """Read the tails whose last read failed now, because the service answers again."""
-        for run_id in self._follows:
+        for run_id in self._followers:
             if self.news(run_id).failure is not None and f"tail {run_id}" in self._scheduler:
                 self._backoffs[run_id].reset()
                 self._scheduler.run_soon(f"tail {run_id}")
@@ -197,7 +204,7 @@ class RunTails:
 
     def _ask_first(self, run_id: str) -> None:
         """Let the next read of a run in focus, whose failure is on the screen, not wait for its turn."""
-        if run_id in self._focused and self._scheduler.has_requests_left:
+        if self._is_in_focus(run_id) and self._scheduler.has_requests_left:
             self._scheduler.ask_first(f"tail {run_id}")
 
     async def _open(self, run_id: str) -> StoredRunTail:

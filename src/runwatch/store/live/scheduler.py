@@ -113,6 +113,11 @@ class Scheduler:
             known.is_asked = known.is_asked or is_asked
         self._wake.set()
 
+    def set_priority(self, key: str, priority: JobPriority) -> None:
+        """Change the priority of a job, if it is known, without making it due."""
+        if job := self._jobs.get(key):
+            job.priority = priority
+
     def remove(self, key: str) -> None:
         """Remove a job and cancel its current read."""
         job = self._jobs.pop(key, None)

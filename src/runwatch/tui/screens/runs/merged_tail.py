@@ -148,13 +148,12 @@ class MergedTailScreen(EventScreen):
                 self.show_tail()
 
     def tick(self) -> None:
-        """Update ages, and follow runs again whose tail was stopped."""
+        """Update ages, and follow the runs in a new session too."""
         session = self.console.session
         if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                # The previous screen may have stopped a tail after this one started it.
-                if not session.live.tails.follows(run_id):
-                    session.live.tails.follow(run_id, in_focus=False)
+                if not session.live.tails.follows(run_id, self):
+                    session.live.tails.follow(run_id, self, in_focus=False)
         self.show_tail()
 
     def show_tail(self) -> None:
@@ -274,14 +273,14 @@ class MergedTailScreen(EventScreen):
             return
         for run_id in new[:room]:
             self._events.add(run_id)
-            session.live.tails.follow(run_id, in_focus=False)
+            session.live.tails.follow(run_id, self, in_focus=False)
         self.tail.grow()
 
     def _unfollow(self) -> None:
         session = self.console.session
         if session is not None and self._events is not None:
             for run_id in self._events.run_ids:
-                session.live.tails.unfollow(run_id)
+                session.live.tails.unfollow(run_id, self)
 
     def _title(self) -> str:
         assert self._events is not None

@@ -160,7 +160,7 @@ class ReplayScreen(EventScreen):
 
     def on_unmount(self) -> None:
         if self.console.session is not None and self._run_id:
-            self.console.session.live.tails.unfollow(self._run_id)
+            self.console.session.live.tails.unfollow(self._run_id, self)
 
     def view_state(self, name: str) -> ViewState:
         return ViewState(name, selected=self._run_id)
@@ -188,8 +188,8 @@ class ReplayScreen(EventScreen):
     def _follow(self) -> None:
         # Events that were never read, or are still to come, are read as those of any run.
         session = self.console.session
-        if session is not None and self._run_id and not session.live.tails.follows(self._run_id):
-            session.live.tails.follow(self._run_id)
+        if session is not None and self._run_id and not session.live.tails.follows(self._run_id, self):
+            session.live.tails.follow(self._run_id, self)
 
     def _grow(self) -> None:
         """Read newly stored events; those stored during a read are read after it."""
@@ -229,7 +229,7 @@ class ReplayScreen(EventScreen):
         self._draw()
 
     def tick(self) -> None:
-        """Follow the run again, whose tail the previous screen may have stopped; the clock of a live one goes on."""
+        """Let the clock of a live run go on, and follow it in a new session too."""
         self._follow()
         if self._follows_run:
             self._draw()

@@ -132,7 +132,7 @@ class RunWallScreen(ConsoleScreen):
         session = self.console.session
         if session is not None:
             for run_id in self._run_ids:
-                session.live.tails.unfollow(run_id)
+                session.live.tails.unfollow(run_id, self)
 
     def session_opened(self) -> None:
         self._begin()
@@ -299,7 +299,7 @@ class RunWallScreen(ConsoleScreen):
             self._events.pop(run_id, None)
             self._counts.pop(run_id, None)
             self._drawn.pop(run_id, None)
-            session.live.tails.unfollow(run_id)
+            session.live.tails.unfollow(run_id, self)
 
     def _follow(self) -> None:
         """Follow the runs of this page alone, so that the requests of the others do not slow them down."""
@@ -308,10 +308,10 @@ class RunWallScreen(ConsoleScreen):
             return
         shown, tails = self._shown, session.live.tails
         for run_id in self._run_ids:
-            if run_id in shown and not tails.follows(run_id):
-                tails.follow(run_id, in_focus=False)
-            elif run_id not in shown and tails.follows(run_id):
-                tails.unfollow(run_id)
+            if run_id in shown and not tails.follows(run_id, self):
+                tails.follow(run_id, self, in_focus=False)
+            elif run_id not in shown and tails.follows(run_id, self):
+                tails.unfollow(run_id, self)
         new = [run_id for run_id in shown if run_id not in self._events]
         if new:
             self._dirty.update(new)

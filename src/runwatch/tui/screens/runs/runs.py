@@ -207,7 +207,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def on_unmount(self) -> None:
         if self.console.session is not None and self._shown is not None:
-            self.console.session.live.tails.unfollow(self._shown)
+            self.console.session.live.tails.unfollow(self._shown, self)
 
     def show_detail(self) -> None:
         """Show the run under the cursor, and follow it."""
@@ -261,12 +261,11 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.show_tail()
 
     def tick(self) -> None:
-        """Update ages, and follow the run again if its tail was stopped."""
+        """Update ages, and follow the run in a new session too."""
         super().tick()
         session = self.console.session
-        if session is not None and self._shown is not None and not session.live.tails.follows(self._shown):
-            # The previous screen may have stopped the tail after this one started it.
-            session.live.tails.follow(self._shown)
+        if session is not None and self._shown is not None and not session.live.tails.follows(self._shown, self):
+            session.live.tails.follow(self._shown, self)
         self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
@@ -448,14 +447,14 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.store.repositories.event_sequence import RunSequence
 
         self.tail.show(RunSequence(session.events, session.scope, run_id))
-        session.live.tails.follow(run_id, is_asked=run_id == self._expected)
+        session.live.tails.follow(run_id, self, is_asked=run_id == self._expected)
         self._expected = None if run_id == self._expected else self._expected
 
     def _leave_run(self) -> None:
         if self._shown is None:
             return
         if self.console.session is not None:
-            self.console.session.live.tails.unfollow(self._shown)
+            self.console.session.live.tails.unfollow(self._shown, self)
         self._shown = None
         self._reading.forget()
         self.tail.clear()
