@@ -41,9 +41,10 @@ SEED: Final = 5
 EVERY_S: Final = 1.0
 """Seconds from one fault to the next."""
 
-HEAVY_EVERY: Final = 40
+HEAVY_EVERY: Final = 15
 LIMITED_EVERY: Final = 90
-"""One of this many faults is heavy, or a 429, after which the console sends nothing for a while."""
+"""One of this many faults is heavy, so that each third of a minute has one, or a 429, after which the console sends
+nothing for a while."""
 
 PRESS_EVERY_S: Final = 3.0
 SUBMIT_EVERY_S: Final = 2.0
