@@ -248,6 +248,11 @@ def serve(call: Invocation) -> int:
             "--sample and --worker-only exclude each other",
             hint="A sample organization belongs to a process with the interface.",
         )
+    if options.public_url and options.worker_only:
+        raise UsageError(
+            "--public-url and --worker-only exclude each other",
+            hint="Give the address to the processes with the interface.",
+        )
     if options.concurrency == 0:
         raise UsageError("--concurrency is at least 1", hint="Without the option there is no limit of its own.")
     if database is None:
@@ -293,7 +298,7 @@ def serve(call: Invocation) -> int:
             places=_find_places(options, database, service.PLACES),
             has_interface=not options.worker_only,
             allow_remote=bool(options.allow_remote),
-            public_url=normalise_base_url(options.public_url) if options.public_url else "",
+            public_url=normalise_base_url(options.public_url, "--public-url") if options.public_url else "",
             allow_loopback_checks=bool(options.allow_loopback_checks),
             allow_signup=bool(options.allow_signup),
             sample=bool(options.sample),

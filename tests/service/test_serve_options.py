@@ -90,6 +90,7 @@ def test_the_user_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(t
         (("--api-only",), "--database"),
         (("--api-only", "--worker-only"), "a process does both"),
         (("--worker-only", "--sample"), "process with the interface"),
+        (("--worker-only", "--public-url", "https://a.example"), "processes with the interface"),
         (("--worker-only", "--concurrency", "0"), "at least 1"),
     ],
 )

@@ -22,6 +22,9 @@ class _LazyPattern:
         setattr(self, name, found)
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _LazyPattern, self._given
+
 
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return what behaves as the compiled pattern; an invalid one raises :class:`re.error` with its first use.

@@ -22,7 +22,7 @@ def open_file(call: Invocation) -> int:
     settings = load_settings(call).settings
     whole = values[0] if len(values) == 1 else None
     if isinstance(whole, dict) and is_bundle(whole):
-        entry = next(iter(parse_bundle(whole)[0]), None)
+        entry = next(iter(parse_bundle(whole)[1]), None)
         if entry is None:
             raise _unknown(call)
         RecordPrinter(call, settings, PROBLEMS).record(entry, whole if call.output.is_json else entry.raw)

@@ -184,7 +184,7 @@ def test_a_bundle_is_read_back() -> None:
     ]
     content = json.loads(encode_bundle(made(around=around)))
     assert is_bundle(content)
-    problems, requests, runs = parse_bundle(content)
+    _, problems, requests, runs = parse_bundle(content)
     assert [each.id for each in problems] == [INSTANCE, "second"]
     assert problems[1].problem.title == "Slow down"
     assert [each.path for each in requests] == ["/v1/executions/ex_1"]

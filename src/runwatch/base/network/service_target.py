@@ -19,8 +19,10 @@ _THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 """The usual names of one server on this machine."""
 
 
-def normalise_base_url(text: str) -> str:
+def normalise_base_url(text: str, name: str = "The base URL") -> str:
     """Return the origin of a base URL given with or without ``/v1``: only scheme, host and port.
+
+    Errors call the address by the ``name``.
 
     Raises:
         SettingsError: It is not an http(s) URL, has user info, a query, a fragment or another path, or uses plain http
@@ -32,15 +34,15 @@ def normalise_base_url(text: str) -> str:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise SettingsError("The base URL is not an address", detail=detail, hint=hint) from None
+        raise SettingsError(f"{name} is not an address", detail=detail, hint=hint) from None
     if parts.scheme not in {"http", "https"} or not host:
-        raise SettingsError("The base URL is not an http or https address", detail=detail, hint=hint)
+        raise SettingsError(f"{name} is not an http or https address", detail=detail, hint=hint)
     if parts.username is not None or parts.password is not None:
-        raise SettingsError("The base URL contains a user name or password", hint="Keys do not belong in an address.")
+        raise SettingsError(f"{name} contains a user name or password", hint="Keys do not belong in an address.")
     if parts.query or parts.fragment or parts.path.rstrip("/") not in {"", "/v1"}:
-        raise SettingsError("The base URL has more than an origin and /v1", detail=detail, hint=hint)
+        raise SettingsError(f"{name} has more than an origin and /v1", detail=detail, hint=hint)
     if not _HOST.match(host):
-        raise SettingsError("The base URL has no host", detail=detail, hint=hint)
+        raise SettingsError(f"{name} has no host", detail=detail, hint=hint)
     if parts.scheme == "http" and not may_be_loopback(host):
         raise SettingsError(
             "Plain http is only for this machine",

@@ -20,7 +20,7 @@ from runwatch.records.problem import Problem
 from runwatch.records.record import Record
 from runwatch.view.problems.activity import ActivityEntry
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
-from runwatch.view.problems.support_bundle import bundle_activity, is_bundle, parse_bundle
+from runwatch.view.problems.support_bundle import is_bundle, parse_bundle
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind
 from runwatch.view.spec.resource import ResourceSpec
 
@@ -204,12 +204,11 @@ def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
     """Add one JSON value: a record, a list of records, or a bundle."""
     if is_bundle(value):
         filed.is_bundle = True
-        problems, requests, runs = parse_bundle(value)
+        around, problems, requests, runs = parse_bundle(value)
         for entry in (*problems, *requests):
             filed.add(entry)
         for run in runs:
             _take(filed, kinds, run)
-        around = bundle_activity(value)
         filed.records[ActivityEntry.KIND] = {entry.id: entry for entry in around}
         return
     items = None if journal_record_from_json(value) is not None else detect_items(value)

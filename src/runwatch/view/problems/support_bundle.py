@@ -116,38 +116,33 @@ def redact_secrets(value: Any) -> Any:
     return _text(value) if isinstance(value, str) else value
 
 
-def parse_bundle(content: Mapping[str, Any]) -> tuple[list[ProblemEntry], list[RequestEntry], list[dict[str, Any]]]:
-    """Read the problems, requests and runs from a bundle. Members may be missing."""
+def parse_bundle(
+    content: Mapping[str, Any],
+) -> tuple[list[ActivityEntry], list[ProblemEntry], list[RequestEntry], list[dict[str, Any]]]:
+    """Read a bundle: all its activity, the problem itself first, and the problems, requests and runs of that.
+
+    Members may be missing.
+    """
+    activity: list[ActivityEntry] = []
     problems: list[ProblemEntry] = []
     requests: list[RequestEntry] = []
     runs: list[dict[str, Any]] = []
-    own = content.get("problem")
-    if isinstance(own, dict):
-        problems.append(ProblemEntry(own))
-    for name in ("requests", "around"):
-        listed = content.get(name)
-        for raw in listed if isinstance(listed, list) else ():
-            if not isinstance(raw, dict):
-                continue
-            members = {key: value for key, value in raw.items() if key not in _ONLY_AROUND}
-            kept = raw.get("kept")
-            if raw.get("what") == "request":
-                requests.append(RequestEntry(members))
-            elif raw.get("what") == "problem":
-                problems.append(ProblemEntry(members | ({"raw": kept} if isinstance(kept, dict) else {})))
-            elif raw.get("what") == "run":
-                runs.append({"execution_id": raw.get("run_id"), "status": raw.get("state"), **_run(kept)})
-    return problems, requests, runs
-
-
-def bundle_activity(content: Mapping[str, Any]) -> list[ActivityEntry]:
-    """Return what a bundle has around its time: the problem itself, and everything recorded near it."""
     own, found = content.get("problem"), [content.get(name) for name in ("requests", "around")]
     listed = [raw for part in found if isinstance(part, list) for raw in part if isinstance(raw, dict)]
     if isinstance(own, dict):
         kept = {name: value for name, value in own.items() if name != "raw"} | {"kept": own.get("raw")}
-        listed.insert(0, {"what": "problem", "offset_s": 0, **kept})
-    return [ActivityEntry(raw) for raw in listed]
+        listed.insert(0, {"offset_s": 0, **kept, "what": "problem"})
+    for raw in listed:
+        activity.append(ActivityEntry(raw))
+        members = {key: value for key, value in raw.items() if key not in _ONLY_AROUND}
+        response = raw.get("kept")
+        if raw.get("what") == "request":
+            requests.append(RequestEntry(members))
+        elif raw.get("what") == "problem":
+            problems.append(ProblemEntry(members | ({"raw": response} if isinstance(response, dict) else {})))
+        elif raw.get("what") == "run":
+            runs.append({"execution_id": raw.get("run_id"), "status": raw.get("state"), **_run(response)})
+    return activity, problems, requests, runs
 
 
 def is_bundle(value: object) -> bool:
