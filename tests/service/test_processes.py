@@ -18,6 +18,7 @@ import pytest
 from runwatch import cli
 from runwatch.base.clock import SystemClock
 from runwatch.base.errors import DataError, LocalServiceError
+from runwatch.base.secrets.sealing import MasterKey, MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service import database as database_module
 from runwatch.service.backends import postgresql
@@ -40,6 +41,7 @@ from tests.service.test_webhooks import add as add_webhook
 from tests.service.test_webhooks import settled as settled_deliveries
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.master_keys import master_keys
 from tests.support.problems import check
 from tests.support.receiver import Receiver
 
@@ -64,10 +66,10 @@ class Team:
             )
         )
 
-    def backend(self, name: str, queue: JobQueue | None) -> PostgresDatabase:
+    def backend(self, name: str, queue: JobQueue | None, keys: MasterKeys | None = None) -> PostgresDatabase:
         data_dir = self.directory / name
         data_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
-        return PostgresDatabase(self.database, data_dir, queue)
+        return PostgresDatabase(self.database, data_dir, queue, keys=keys)
 
 
 @pytest.fixture
@@ -266,16 +268,32 @@ async def test_no_older_process_comes_back_while_a_newer_version_migrates(
     assert met == ["Another service uses this database"]
 
 
-async def test_a_process_with_another_master_key_does_not_start_beside_others(team: Team) -> None:
-    first = await team.start()
-    other = partial(PostgresDatabase, team.database, team.directory / "2", JobQueue(), "runwatch", b"another key")
-    (team.directory / "2").mkdir(mode=0o700)
-    with pytest.raises(LocalServiceError, match="another master key") as refused:
-        ServiceDatabase.open(other(), FakeClock())
-    assert "runwatch-api-" in (refused.value.detail or "")
-    assert len(read_status(team.database).processes) == 1
-    await first.running.context.close()
-    ServiceDatabase.open(other(), FakeClock()).close()
+async def test_processes_seal_with_the_newest_master_key_that_all_have_and_start_beside_no_other(team: Team) -> None:
+    old = master_keys()
+    new = old.with_new_key()
+
+    def start(keys: MasterKeys) -> tuple[MasterKey, ServiceDatabase]:
+        backend = team.backend("any", JobQueue(), keys)
+        opened = ServiceDatabase.open(backend, FakeClock())
+        return (backend.keys or keys).keys[0], opened
+
+    _, before = start(old)
+    for keys in (MasterKeys.new(), MasterKeys(new.keys[:1])):
+        with pytest.raises(LocalServiceError, match="another master key") as refused:
+            start(keys)
+        assert "is held by runwatch-" in (refused.value.detail or "")
+    used, first = start(new)
+    assert used is old.keys[0]
+    before.close()
+    # The first one still seals with the earlier key.
+    with pytest.raises(LocalServiceError, match="another master key"):
+        start(MasterKeys(new.keys[:1]))
+    used, second = start(new)
+    assert used is new.keys[0]
+    with pytest.raises(LocalServiceError, match="another master key"):
+        start(old)
+    for opened in (first, second):
+        opened.close()
 
 
 async def test_the_master_key_is_rotated_only_while_no_process_uses_the_database(

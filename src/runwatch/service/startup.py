@@ -79,7 +79,7 @@ async def open_service_context(
     outbound = OutboundClient()
     try:
         key = await database.write(partial(_settle, options, offered_key))
-        vault = Vault(options.data_dir, keys) if options.places is None else DatabaseVault(database, keys)
+        vault = Vault(options.data_dir, keys) if place.keys is None else DatabaseVault(database, place.keys)
         policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
         judge = partial(evaluate, outbound, vault, database, policy)
@@ -127,7 +127,7 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
     """Return the database of these options, not yet open.
 
     Args:
-        keys: The master keys; other processes have to have the same newest one.
+        keys: The master keys; other processes have to have one of them, and to seal with one.
 
     Raises:
         DataError: the data directory belongs to another database.
@@ -151,8 +151,7 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
     if options.places is None:
         return PostgresDatabase(options.database, options.data_dir)
     role = "-api" if options.places == 0 else "" if options.has_interface else "-worker"
-    key_id = keys.keys[0].id if keys else b""
-    return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", key_id)
+    return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", keys)
 
 
 def _make_engine(options: ServeOptions, place: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:

@@ -59,7 +59,7 @@ class MasterKeys:
     """The available master keys; the first one seals, every one opens.
 
     Attributes:
-        keys: The keys, newest first; at least one.
+        keys: At least one. Newest first, but see :meth:`sealing_with`.
     """
 
     keys: tuple[MasterKey, ...] = field(repr=False)
@@ -100,6 +100,10 @@ class MasterKeys:
         made = MasterKey(os.urandom(KEY_BYTES))
         keep_secret(Secret(made.text))
         return type(self)((made, *self.keys))
+
+    def sealing_with(self, key: MasterKey) -> Self:
+        """Return the same keys with one of them first."""
+        return type(self)((key, *(other for other in self.keys if other is not key)))
 
     @property
     def text(self) -> str:

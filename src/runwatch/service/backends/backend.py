@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RootTransaction
 
 from runwatch.base.errors import DataError
+from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.service.transaction import RunQueue
 
 
@@ -23,11 +24,14 @@ class Backend(ABC):
         reader: Its connections cannot write; each transaction sees one state of the database.
         queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
         parameters: Parameters of a connection, where there are several and some are made elsewhere.
+        keys: The master keys of a service of several processes. Once it is open, the first one is the newest that all
+            of them have.
     """
 
     writer: Engine
     reader: Engine
     queue: RunQueue | None = None
+    keys: MasterKeys | None = None
     parameters: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod

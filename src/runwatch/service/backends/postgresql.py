@@ -24,6 +24,7 @@ from sqlalchemy.exc import DBAPIError, StatementError
 
 from runwatch.base.errors import DataError, LocalServiceError, RunwatchError
 from runwatch.base.log import redact
+from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.job_queue import JobQueue
@@ -96,8 +97,10 @@ _LOCK_ALONE: Final = f"SELECT pg_catalog.pg_try_advisory_xact_lock({_LOCKED})"
 # The number of this lock is the second of the process's start, which a new session of it does not change.
 _NOW: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::bigint"
 _SINCE: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300665, %s::bigint::bit(32)::integer)"
-# The number of this lock is the beginning of the master key's id.
-_MASTER_KEY: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300666, %s::bigint::bit(32)::integer)"
+# The numbers of these locks are the beginnings of the master keys' ids: of the one that seals, and of each that opens.
+_SEALS: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300666, %s::bigint::bit(32)::integer)"
+_SEALS_NO_MORE: Final = "SELECT pg_catalog.pg_advisory_unlock_shared(1920300666, %s::bigint::bit(32)::integer)"
+_OPENS: Final = "SELECT pg_catalog.pg_advisory_lock_shared(1920300667, %s::bigint::bit(32)::integer)"
 _TURN: Final = "1920300664, pg_catalog.hashtext(coalesce(pg_catalog.current_schema(), ''))"
 _BEGIN: Final = "SELECT pg_catalog.pg_current_xact_id()::text"
 _BEGIN_IN_TURN: Final = f"SELECT pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_advisory_xact_lock({_TURN})"
@@ -122,15 +125,14 @@ END_SILENT_TURNS: Final = """
 """Ends sessions that have the turn, and whose process has not said for so long what is next."""
 
 _HOLDER: Final = f"""
-    SELECT application_name || coalesce(', from ' || host(client_addr), '') {HOLDERS}
+    SELECT application_name || coalesce(', from ' || host(client_addr), '') AS name, pid {HOLDERS}
     AND pid <> pg_catalog.pg_backend_pid()
 """  # noqa: S608 - made of constants
-_OTHER_MASTER_KEY: Final = """
-    AND pid IN (
-        SELECT pid FROM pg_catalog.pg_locks
-        WHERE locktype = 'advisory' AND granted AND classid = 1920300666 AND objid::bigint <> %s
-    )
-"""
+_MASTER_KEYS: Final = f"""
+    SELECT pid, name, classid::bigint, objid::bigint FROM ({_HOLDER}) AS holder JOIN pg_catalog.pg_locks USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid IN (1920300666, 1920300667)
+"""  # noqa: S608 - made of constants
+_IS_SEALING: Final = 1920300666
 
 # SQLSTATE classes and codes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 _PASSING_CLASSES: Final = ("08", "53", "57", "58")
@@ -148,7 +150,7 @@ class PostgresDatabase(Backend):
         data_dir: The data directory whose secrets the database names.
         queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
         name: What the sessions are called, before process and machine.
-        master_key_id: Id of the newest master key, which has to be that of all processes with a queue.
+        keys: The master keys; processes with a queue have to have one in common.
 
     Attributes:
         parameters: Parameters of a connection, with the password if the address has one.
@@ -163,10 +165,10 @@ class PostgresDatabase(Backend):
         data_dir: Path,
         queue: JobQueue | None = None,
         name: str = "runwatch",
-        master_key_id: bytes = b"",
+        keys: MasterKeys | None = None,
     ) -> None:
         self._data_dir = data_dir
-        self._master_key = int.from_bytes(master_key_id[:4]) if master_key_id else None
+        self.keys = keys
         self.parameters = parse_address(url, name)
         self.queue: JobQueue | None = queue
         self._place = describe_address(self.parameters)
@@ -367,7 +369,7 @@ class PostgresDatabase(Backend):
                     if self._since is None:
                         self._since = _ask(connection, _NOW)
                     connection.execute(_SINCE, (self._since,))
-                    self._refuse_other_master_key(connection)
+                    self._agree_on_master_key(connection)
                 connection.autocommit = False
                 if self._opening is None:
                     # The start may migrate tables.
@@ -437,25 +439,43 @@ class PostgresDatabase(Backend):
             notify(taken)
         raise taken
 
-    def _refuse_other_master_key(self, connection: Session) -> None:
-        """Show the master key to other processes, and refuse a start beside those that have another one."""
-        if self._master_key is None:
+    def _agree_on_master_key(self, connection: Session) -> None:
+        """Show the master keys to other processes; at a start, seal with the newest one that all of them have.
+
+        Raises:
+            LocalServiceError: one of them seals with a key that is not here, or all have none in common.
+        """
+        if self.keys is None:
             return
-        connection.execute(_MASTER_KEY, (self._master_key,))
-        others = (
-            connection.execute(_HOLDER + _OTHER_MASTER_KEY, (self._master_key,)).fetchall()
-            if self._opening is None
-            else []
-        )
-        if others:
+        known = {int.from_bytes(key.id[:4]): key for key in self.keys.keys}
+        first, *_ = known
+        connection.execute(_SEALS, (first,))
+        for number in known:
+            connection.execute(_OPENS, (number,))
+        if self._opening is not None:
+            return
+        names: dict[int, str] = {}
+        strangers, shared = set[int](), dict.fromkeys(known, 0)
+        for pid, name, kind, number in connection.execute(_MASTER_KEYS):
+            names[pid] = name
+            if kind == _IS_SEALING and number not in known:
+                strangers.add(pid)
+            elif kind != _IS_SEALING and number in known:
+                shared[number] += 1
+        common = [number for number, count in shared.items() if count == len(names)]
+        if strangers or not common:
             raise LocalServiceError(
                 "Other processes of this database have another master key",
-                detail=f"{self._place} is held by " + ", ".join(name for (name,) in others),
+                detail=f"{self._place} is held by " + ", ".join(names[pid] for pid in strangers or names),
                 hint=(
                     "Bring their master key here, master.key beside the settings or local_service.master_key_command,"
                     " and start again: one process could not open the secrets of the other."
                 ),
             )
+        if common[0] != first:
+            self.keys = self.keys.sealing_with(known[common[0]])
+            connection.execute(_SEALS, (common[0],))
+            connection.execute(_SEALS_NO_MORE, (first,))
 
     def _taken(self) -> DataError:
         return DataError(

@@ -171,7 +171,7 @@ async def make_history(
         with seeded_ids(seed):
             # The sample sources are inside this service: nothing is called before it listens.
             providers = Providers(calls, past, lambda _: PUBLIC)
-            vault = Vault(options.data_dir, keys) if options.places is None else DatabaseVault(database, keys)
+            vault = Vault(options.data_dir, keys) if place.keys is None else DatabaseVault(database, place.keys)
             tools = Tools(database, past, vault, providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
