@@ -429,17 +429,19 @@ def _find_database(call: Invocation, given: str | None) -> Secret | None:
 
 
 def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
-    """Run ``serve --rotate-master-key``: make a new master key, and seal every secret of the data directory with it.
+    """Run ``serve --rotate-master-key``: make a new master key, and seal every secret of the service with it.
+
+    A command that prints the master key has to print the new one itself, which seals the secrets of a database then.
 
     Raises:
         LocalServiceError: A service runs on the data directory, or processes use the database.
-        SettingsError: The master key comes from a command, or its place is not usable.
+        SettingsError: The master key of the local service comes from a command, or its place is not usable.
         DataError: The data directory is not usable; the next start seals what is left.
     """
     from runwatch.base.errors import LocalServiceError
     from runwatch.base.network.service_file import is_running
     from runwatch.service import process as service
-    from runwatch.settings.master_key import add_master_key
+    from runwatch.settings.master_key import add_master_key, is_from_command
 
     if is_running(options.data_dir):
         raise LocalServiceError(
@@ -453,15 +455,12 @@ def _rotate_master_key(call: Invocation, options: ServeOptions) -> int:
             detail="\n".join(running),
             hint="End every one of them, then rotate.",
         )
-    add_master_key(call.paths.settings_file)
+    if options.database is None or not is_from_command(call.paths.settings_file):
+        add_master_key(call.paths.settings_file)
     closed = service.reseal_secrets(options)
-    if options.database is None:
-        call.output.note("every secret that could be opened is sealed with the new master key")
-    else:
-        call.output.note(
-            "a new master key is made, and the owner's key of this data directory sealed with it; the next start seals"
-            " the secrets of the database with it. Bring it to every machine whose processes use the database"
-        )
+    call.output.note("every secret that could be opened is sealed with the new master key")
+    if options.database is not None:
+        call.output.note("bring it to every machine whose processes use the database")
     if closed:
         call.output.warn(f"{closed} secrets cannot be opened with any master key at hand; the next start names them")
     return 0

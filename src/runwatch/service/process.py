@@ -44,8 +44,8 @@ REFUSED: Final = 2
 """Exit code of a service that could not be started with what it was given."""
 
 HELD: Final = 3
-"""Exit code where another process holds its data directory, its address or its database; as of every other command
-(manual: commands, "Exit codes").
+"""Exit code where another process holds its data directory, its address or its database, or the master key is another
+one; as of every other command (manual: commands, "Exit codes").
 """
 
 INTERRUPTED: Final = 130
@@ -79,10 +79,10 @@ def serve(options: ServeOptions) -> int:
 
 
 def reseal_secrets(options: ServeOptions) -> int:
-    """Seal every secret of a data directory with the newest master key; return how many no master key opens.
+    """Seal every secret with the newest master key; return how many no master key opens.
 
     Raises:
-        RunwatchError: a service holds the data directory, or it is unusable.
+        RunwatchError: see :func:`runwatch.service.server.reseal_data_dir`.
     """
     from runwatch.service import server
 

@@ -32,8 +32,10 @@ from runwatch.base.network.service_socket import listen_on_socket, require_unix_
 from runwatch.base.network.service_target import is_loopback_address, may_be_loopback
 from runwatch.base.secrets.sealing import MasterKeys, UnsealError
 from runwatch.service.access.authentication import new_key
+from runwatch.service.access.database_vault import DatabaseVault
 from runwatch.service.access.vault import Vault
 from runwatch.service.backends.data_directory import take_data_dir, unusable
+from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.http.app import ServiceApp
 from runwatch.service.http.connections import Bounds, Connections, raise_descriptor_limit
@@ -43,7 +45,7 @@ from runwatch.service.http.protocol import PoliteH11Protocol
 from runwatch.service.http.sample_checks import SampleCheckApp
 from runwatch.service.options import ServeOptions
 from runwatch.service.routes import ENDPOINTS
-from runwatch.service.startup import open_service_context
+from runwatch.service.startup import find_backend, open_service_context
 from runwatch.service.timers import Timers
 
 STOP_S: Final = 5
@@ -179,18 +181,24 @@ async def run_server(
 
 
 async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
-    """Seal every secret of a data directory with the newest master key; return how many no master key opens.
+    """Seal every secret of a data directory and its database with the newest master key; return how many no key opens.
 
     The owner's key counts as one of them.
 
     Raises:
-        LocalServiceError: a service holds the data directory.
-        DataError: the data directory is unusable.
+        LocalServiceError: a service holds the data directory or the database.
+        DataError: the data directory or the database is unusable.
     """
     lock = await take_data_dir(options.data_dir, clock)
     try:
         keys = await asyncio.to_thread(options.master_keys)
         closed = await Vault(options.data_dir, keys).take_over()
+        if options.database is not None:
+            database = await asyncio.to_thread(ServiceDatabase.open, find_backend(options), clock)
+            try:
+                closed = await DatabaseVault(database, keys).rotate()
+            finally:
+                await asyncio.to_thread(database.close)
         written, is_closed = _read_before(options.data_dir, keys)
         if written is not None and not is_closed and written.api_key:
             _write_down(written, keys)

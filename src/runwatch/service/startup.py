@@ -65,6 +65,7 @@ async def open_service_context(
 
     Raises:
         DataError: the database is unusable.
+        LocalServiceError: it is another service's, or its secrets have another master key.
         UsageError: the provider configuration is unusable.
     """
     timers = timers or asyncio.get_running_loop()
@@ -78,8 +79,8 @@ async def open_service_context(
     database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
     outbound = OutboundClient()
     try:
+        vault = Vault(options.data_dir, keys) if place.keys is None else await DatabaseVault.open(database, place.keys)
         key = await database.write(partial(_settle, options, offered_key))
-        vault = Vault(options.data_dir, keys) if place.keys is None else DatabaseVault(database, place.keys)
         policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
         judge = partial(evaluate, outbound, vault, database, policy)

@@ -40,6 +40,15 @@ def find_master_keys(settings_file: Path) -> MasterKeys:
     return _kept(settings, settings_file, lambda keys: keys or MasterKeys.new())
 
 
+def is_from_command(settings_file: Path) -> bool:
+    """Return whether the master key comes from a command.
+
+    Raises:
+        SettingsError: The settings file does not say it reliably.
+    """
+    return bool(_certain_settings(settings_file).master_key_command)
+
+
 def add_master_key(settings_file: Path) -> MasterKeys:
     """Add a new master key before the others, which stay to open what they have sealed.
 

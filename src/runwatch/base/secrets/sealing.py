@@ -139,6 +139,10 @@ class MasterKeys:
         except InvalidTag:
             raise UnsealError("it was changed, or sealed for something else") from None
 
+    def has_key_of(self, sealed: bytes) -> bool:
+        """Return whether the key of a sealed secret is available."""
+        return sealed.startswith(tuple(MAGIC + key.id for key in self.keys))
+
     def is_newest(self, sealed: bytes) -> bool:
         """Return whether a secret is sealed under the newest key."""
         return sealed.startswith(MAGIC + self.keys[0].id)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from runwatch.base.clock import format_iso
+from runwatch.base.errors import LocalServiceError
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
@@ -19,6 +20,9 @@ from runwatch.service.transaction import Transaction
 UNNAMED_FOR: Final = timedelta(hours=1)
 """How long a secret that no row names is kept: another process may be about to write the row."""
 
+PROOF: Final = "master_key"
+"""Handle of no secret: a rotation shows with it which master key the database has from then on."""
+
 
 class DatabaseVault(Vault):
     """The secrets of one database, sealed like those of a data directory."""
@@ -26,6 +30,26 @@ class DatabaseVault(Vault):
     def __init__(self, database: TransactionRunner, keys: MasterKeys) -> None:
         super().__init__(Path(), keys)
         self._database = database
+
+    @classmethod
+    async def open(cls, database: TransactionRunner, keys: MasterKeys) -> Self:
+        """Return the vault of a database for a start.
+
+        Raises:
+            LocalServiceError: there are secrets, and the key of none is here.
+        """
+        kept = await database.read(lambda transaction: transaction.list_all(sealed_secrets, {}))
+        if kept and not any(keys.has_key_of(row["sealed"]) for row in kept):
+            raise LocalServiceError(
+                "No master key here opens the secrets of this database",
+                detail=f"It has {len(kept)}, and their master key is missing.",
+                hint=(
+                    "Bring the master key here, master.key beside the settings or local_service.master_key_command, and"
+                    " start again. If it is lost for ever, 'runwatch serve --rotate-master-key' with the same database"
+                    " goes on with another one, and every secret has to be entered again."
+                ),
+            )
+        return cls(database, keys)
 
     async def put(self, secret: Secret) -> str:
         keep_secret(secret)
@@ -47,7 +71,7 @@ class DatabaseVault(Vault):
         def sweep(transaction: Transaction) -> None:
             before = format_iso(transaction.now - UNNAMED_FOR)
             for row in transaction.list_all(sealed_secrets, {}):
-                if row["handle"] not in named and row["created_at"] < before:
+                if row["handle"] not in {*named, PROOF} and row["created_at"] < before:
                     transaction.remove(sealed_secrets, {"handle": row["handle"]})
 
         await self._database.write(sweep)
@@ -68,3 +92,13 @@ class DatabaseVault(Vault):
             return tuple(sorted(closed))
 
         return await self._database.write(take_over)
+
+    async def rotate(self) -> tuple[str, ...]:
+        """Do the same, and have the database take the newest master key, even if no secret opens with the others."""
+
+        def prove(transaction: Transaction) -> None:
+            transaction.remove(sealed_secrets, {"handle": PROOF})
+            transaction.add(sealed_secrets, handle=PROOF, sealed=self._keys.seal(b"", PROOF))
+
+        await self._database.write(prove)
+        return await self.take_over()
