@@ -140,6 +140,9 @@ async def test_nobody_waits_for_a_database_that_hangs(team: Team, monkeypatch: p
 async def test_a_key_counts_in_every_process_as_soon_as_one_has_made_or_revoked_it(team: Team) -> None:
     first, second = await team.start(), await team.start()
     assert first.key != second.key
+    names = {key["display_name"] for key in (await first.get("/v1/api-keys"))["api_keys"]}
+    host = os.uname().nodename.partition(".")[0]
+    assert names == {f"owner of {host}, {team.directory.name}/{number}" for number in (1, 2)}
     made = (await first.http.post("/v1/api-keys", json={"role": "runner", "display_name": "new"})).json()
     headers = bearing(made["key"])
     assert (await second.http.get("/v1/account", headers=headers)).status_code == 200

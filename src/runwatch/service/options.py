@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,6 +11,7 @@ from typing import Final
 
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
+from runwatch.base.text import clean_line
 
 PLACES: Final = 50
 """Default number of runs that a process of a team service drives at once."""
@@ -71,3 +73,11 @@ class ServeOptions:
     sample_runs: int | None = None
     sample_trickle: bool = False
     pace: float = 1.0
+
+    @property
+    def shared_name(self) -> str:
+        """Machine and data directory of a process of a team service, in short; empty for a service of one process."""
+        if self.places is None:
+            return ""
+        host = os.uname().nodename.partition(".")[0]
+        return clean_line(f"{host}, {Path(*self.data_dir.parts[-2:])}")

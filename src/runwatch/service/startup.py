@@ -178,7 +178,7 @@ def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction
     A worker beside other processes needs no key.
     """
     is_first = options.has_interface or not transaction.count(local_owner, {})
-    key = ensure_owner(transaction, offered_key, is_shared=options.places is not None) if is_first else offered_key
+    key = ensure_owner(transaction, offered_key, shared_from=options.shared_name) if is_first else offered_key
     tenant_id = local_tenant(transaction)
     if options.balance_usd is not None:
         wallet.set_start_balance(transaction, tenant_id, options.balance_usd)

@@ -97,7 +97,7 @@ def is_active(transaction: Transaction, key_id: str) -> bool:
     return expiry is None or str(expiry["expires_at"]) > format_iso(transaction.now)
 
 
-def ensure_owner(transaction: Transaction, offered: Secret, *, is_shared: bool = False) -> Secret:
+def ensure_owner(transaction: Transaction, offered: Secret, *, shared_from: str = "") -> Secret:
     """Ensure that the owner of the data directory has a working key, and return it.
 
     The offered key comes from the directory's ``service.json``, or is new if the file has none. A key unknown to the
@@ -105,7 +105,8 @@ def ensure_owner(transaction: Transaction, offered: Secret, *, is_shared: bool =
     revoked, expiring or not an owner's is never accepted: the owner would be locked out.
 
     Args:
-        is_shared: Whether other data directories have owner's keys of their own, so that none replaces another.
+        shared_from: Name of the data directory where others have owner's keys of their own, so that none replaces
+            another.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
     known = transaction.one(api_keys, {"key_hash": hash_key(key.reveal())})
@@ -120,11 +121,12 @@ def ensure_owner(transaction: Transaction, offered: Secret, *, is_shared: bool =
     if known is not None:
         key = new_key()
     earlier = _earlier_owner(transaction)
-    if earlier is not None and not is_shared:
+    if earlier is not None and not shared_from:
         active = {"api_key_id": earlier["api_key_id"], "status": "active"}
         transaction.change(api_keys, active, status="revoked", revoked_at=format_iso(transaction.now))
     tenant_id = _first_tenant(transaction) if earlier is None else earlier["tenant_id"]
-    _settle(transaction, tenant_id, add_key(transaction, tenant_id, key, role="owner", display_name="owner"))
+    name = f"owner of {shared_from}" if shared_from else "owner"
+    _settle(transaction, tenant_id, add_key(transaction, tenant_id, key, role="owner", display_name=name))
     return key
 
 

@@ -248,7 +248,7 @@ class _History:
         """Create the owner's organization, with a key for every role."""
 
         def effect(transaction: Transaction) -> tuple[Secret, Organization]:
-            key = ensure_owner(transaction, owner_key)
+            key = ensure_owner(transaction, owner_key, shared_from=self._tools.options.shared_name)
             tenant_id = local_tenant(transaction)
             transaction.change(tenants, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
             (owner,) = api_keys.list_all(transaction, tenant_id)
