@@ -22,7 +22,7 @@ from runwatch.view.resources.registry import RESOURCES
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.every_screen import FAILURES, SCREENS, Scene, keep_still, settle_drawn, write_journal
-from tests.tui.golden import check_golden
+from tests.tui.golden import check_golden, check_states
 from tests.tui.samples import NOON
 
 SIZES: Final = (NARROW, WIDE)
@@ -73,19 +73,16 @@ async def test_every_screen_in_its_main_state(tmp_path: Path, size: tuple[int, i
 @each_size
 @pytest.mark.parametrize("name", SCREENS)
 async def test_every_screen_in_every_state(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
-    others: list[str] = []
-    file = f"{size[0]}x{size[1]}/{'page-' if is_page(name) else ''}{name}"
+    states: dict[str, str] = {}
     async with console(noon.service(), tmp_path, size=size, open_at=name) as driven:
         scene = Scene(driven)
         for state in STATES:
             scene.enter(state)
-            try:
-                check_golden(f"{file}-{state.value.replace(' ', '-')}", await drawn(driven), same_as=f"{file}-fresh")
-            except AssertionError as error:
-                others.append(str(error))
+            states[state.value.replace(" ", "-")] = await drawn(driven)
             if state is FIRST:
                 write_journal(driven)
-    assert not others, "\n".join(others)
+    main_first = {"fresh": states["fresh"], **states}
+    check_states(f"{size[0]}x{size[1]}/{'page-' if is_page(name) else ''}{name}", main_first)
 
 
 @each_size
