@@ -87,7 +87,9 @@ class JournalSource:
             if self._sought:
                 self._found = [problem_from_journal(line) for line in await journal.find(self._sought)]
             listed = await list_latest_problems(journal, self._profiles(), self._limit)
-            self._items = [problem_from_journal(line) for line in listed]
+            items = [problem_from_journal(line) for line in listed]
+            if items != self._items:
+                self._items = items
         else:
             await self._read_requests(journal)
         self._read_at = self._clock.monotonic()

@@ -99,10 +99,12 @@ class StoreSource:
         """Read submitted requests and local notes of runs; pollers read the service's records."""
         if self._session is not None and self._spec.record is Run:
             watched = await self._session.watch_list.list(self._session.scope)
-            self._requests = {
+            requests = {
                 entry.run_id: SubmittedRequest(dict(entry.request)) for entry in watched if entry.request is not None
             }
-            self._local_read += 1
+            if requests != self._requests:
+                self._requests = requests
+                self._local_read += 1
             await self.read_notes()
 
     async def read_notes(self) -> None:

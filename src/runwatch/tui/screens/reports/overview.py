@@ -220,16 +220,18 @@ class OverviewScreen(ConsoleScreen):
         self._read()
 
     def _read(self) -> None:
-        """Read what no poller reads: submitted requests and local notes of runs, and the journal."""
+        """Read what no poller reads, and show what is new: requests and local notes of runs, and the journal."""
         runs, problems = self._runs, self._problems
         assert runs is not None
         assert problems is not None
-        self._read_at = self.console.clock.monotonic()
+        is_first, self._read_at = self._read_at is None, self.console.clock.monotonic()
+        before = runs.items(), problems.items()
 
         async def read() -> None:
             await runs.read()
             await problems.read()
-            if self.is_mounted:
+            is_other = runs.items() is not before[0] or problems.items() is not before[1]
+            if self.is_mounted and (is_first or is_other):
                 self._show()
 
         start_worker(self, read(), "reading the overview", group="source", exclusive=True)
