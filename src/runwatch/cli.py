@@ -18,6 +18,7 @@ from runwatch.commands import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from types import TracebackType
 
     from runwatch.base.secrets.secret import Secret
@@ -263,11 +264,7 @@ def serve(call: Invocation) -> int:
     if options.status:
         return _show_status(call, database)
     if options.stop:
-        from runwatch.settings import local_service
-
-        was_running = local_service.stop_running(data_dir.absolute())
-        call.output.note("the local service has stopped" if was_running else "no local service was running")
-        return 0
+        return _stop(call, data_dir)
     from runwatch.base.network.service_target import normalise_base_url
     from runwatch.service import process as service
     from runwatch.settings.master_key import find_master_keys
@@ -309,6 +306,29 @@ def serve(call: Invocation) -> int:
     )
 
 
+def _stop(call: Invocation, data_dir: Path) -> int:
+    """Run ``serve --stop``; where nothing runs, name the services that run in the other usual directories.
+
+    Raises:
+        RunwatchError: See :func:`runwatch.settings.local_service.stop_running`.
+    """
+    from runwatch.base.network.service_file import is_running
+    from runwatch.base.shell_words import quote_word
+    from runwatch.settings import local_service
+
+    paths = call.paths
+    name = "local service" if data_dir == paths.local_service_dir else f"service of {data_dir}"
+    if local_service.stop_running(data_dir.absolute()):
+        call.output.note(f"the {name} has stopped")
+        return 0
+    call.output.note(f"no {name} was running")
+    for other in (paths.local_service_dir, paths.team_service_dir, paths.team_worker_dir):
+        if not call.options.data_dir and is_running(other):
+            command = f"runwatch serve --stop --data-dir {quote_word(str(other))}"
+            call.output.note(f"a service runs in {other}; end it with: {command}")
+    return 0
+
+
 def copy_data(call: Invocation) -> int:
     """Run ``admin copy``: copy an embedded service's data into a PostgreSQL database.
 
@@ -318,6 +338,7 @@ def copy_data(call: Invocation) -> int:
     from functools import partial
     from pathlib import Path
 
+    from runwatch.base.shell_words import quote_word
     from runwatch.service import process as service
     from runwatch.settings.master_key import find_master_keys
 
@@ -333,6 +354,7 @@ def copy_data(call: Invocation) -> int:
     if options.json:
         tables = [{"table": one.name, "rows": one.rows, "digest": one.digest} for one in copied.tables]
         counts = {"secrets": copied.secrets, "unfinished_runs": copied.unfinished}
+        counts["waiting_deliveries"] = copied.deliveries
         call.output.json({"tables": tables, **counts}, indent=None)
         return 0
     for one in copied.tables:
@@ -340,10 +362,18 @@ def copy_data(call: Invocation) -> int:
             call.output.line(f"{one.rows:>10,}  {one.digest[:16]}  {one.name}")
     rows = sum(one.rows for one in copied.tables)
     call.output.note(f"{rows:,} rows and {copied.secrets:,} secrets were copied; both databases have the same rows")
-    if copied.unfinished:
+    if copied.unfinished or copied.deliveries:
         call.output.warn(
-            f"Start only one of the two services: runs that are not final ({copied.unfinished:,}) would run twice"
+            f"runs that are not final: {copied.unfinished:,}, webhook deliveries that wait: {copied.deliveries:,}."
+            f" Start only the service on PostgreSQL, with 'runwatch serve --data-dir"
+            f" {quote_word(str(target.data_dir))}' and the same database: one on {source_dir} would run and send them"
+            " a second time"
         )
+        if source_dir == call.paths.local_service_dir:
+            call.output.warn(
+                "Console and commands start the local service by themselves: move its directory away, or name the new"
+                " service in their profile"
+            )
     return 0
 
 

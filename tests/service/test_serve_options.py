@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from runwatch import cli
-from runwatch.base.network.service_file import SAMPLE_KEYS
+from runwatch.base.files import private_directory
+from runwatch.base.network.service_file import SAMPLE_KEYS, lock_path
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
 from tests.support import postgres
@@ -101,3 +102,18 @@ def test_the_work_of_a_process_can_be_divided_only_in_a_database(
         monkeypatch.setenv("RUNWATCH_DATABASE", "postgresql://h/d")
     assert cli.run(["serve", *options]) == 2
     assert hint in capsys.readouterr().err
+
+
+def test_a_stop_without_a_directory_names_the_team_service_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RUNWATCH_DATA_DIR", str(tmp_path))
+    lock = lock_path(private_directory(tmp_path / "team-worker"))
+    assert lock.acquire(wait=False)
+    assert cli.run(["serve", "--stop"]) == 0
+    told = capsys.readouterr().err
+    assert "no local service was running" in told
+    assert f"runwatch serve --stop --data-dir {tmp_path / 'team-worker'}" in told
+    assert cli.run(["serve", "--stop", "--data-dir", str(tmp_path / "other")]) == 0
+    assert "team-worker" not in capsys.readouterr().err
+    lock.release()

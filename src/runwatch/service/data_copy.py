@@ -26,7 +26,7 @@ from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE, find_backend
 from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
-from runwatch.service.tables.organization import sealed_secrets
+from runwatch.service.tables.organization import sealed_secrets, webhook_deliveries
 
 if TYPE_CHECKING:
     from runwatch.service.backends.postgresql import PostgresDatabase
@@ -57,12 +57,14 @@ class DataCopy:
 
     Attributes:
         tables: Every table, parents first.
-        unfinished: Number of runs that are not final; whichever service starts first goes on with them.
+        unfinished: Number of runs that are not final; whichever service starts goes on with them.
+        deliveries: Number of webhook deliveries that wait to be sent, likewise.
     """
 
     tables: tuple[CopiedTable, ...]
     secrets: int
     unfinished: int
+    deliveries: int
 
 
 async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> DataCopy:
@@ -107,15 +109,13 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
         source.open_writer(SCHEMA_VERSION)
         target.open_writer(SCHEMA_VERSION)
         with source.translate_errors(), target.translate_errors():
-            tables, unfinished = _copy_rows(source, target, secrets, format_iso(clock.now()))
+            copied = _copy_rows(source, target, secrets, format_iso(clock.now()))
         for name in _FILES:
             _copy_file(source_dir / name, options.data_dir / name)
-    return DataCopy(tables, len(secrets), unfinished)
+    return copied
 
 
-def _copy_rows(
-    source: SqliteFile, target: PostgresDatabase, secrets: Mapping[str, bytes], now: str
-) -> tuple[tuple[CopiedTable, ...], int]:
+def _copy_rows(source: SqliteFile, target: PostgresDatabase, secrets: Mapping[str, bytes], now: str) -> DataCopy:
     with source.writer.begin() as old, target.writer.begin() as new:
         copied = tuple(_copy_table(table, old, new) for table in metadata.sorted_tables)
         for table, one in zip(metadata.sorted_tables, copied, strict=True):
@@ -131,7 +131,8 @@ def _copy_rows(
             new.execute(sealed_secrets.insert(), {"handle": handle, "sealed": sealed, "created_at": now})
         target.continue_sequences(new, source.last_sequences(old))
         unfinished = old.execute(select(func.count()).where(runs.c.status.not_in(FINAL_STATES))).scalar_one()
-    return copied, unfinished
+        deliveries = old.execute(select(func.count()).where(webhook_deliveries.c.status == "pending")).scalar_one()
+    return DataCopy(copied, len(secrets), unfinished, deliveries)
 
 
 def _copy_table(table: Table, old: Connection, new: Connection) -> CopiedTable:

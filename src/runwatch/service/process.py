@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import LocalServiceError, RunwatchError
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
+from runwatch.base.shell_words import quote_word
 from runwatch.base.text import clean_block
 from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
 
@@ -162,12 +163,15 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
     if options.json:
         _say(sys.stdout, service_line(service.file, has_interface=options.has_interface))
         return
+    stop = "runwatch serve --stop and the same data directory"
+    if options.places is not None:
+        stop = f"runwatch serve --stop --data-dir {quote_word(str(options.data_dir))}"
     if not options.has_interface:
         _say(
             sys.stderr,
             f"The worker drives {options.places} runs at once, and answers /healthz on {service.file.base_url}",
             f"Data: {options.data_dir}",
-            "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+            f"Stop it with Ctrl+C, or with {stop}",
         )
         return
     _say(
@@ -177,7 +181,7 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
         f"{options.key_command} prints it as a header for other clients"
         if options.key_command
         else "Start it with --json to have it printed for other clients",
-        "Stop it with Ctrl+C, or with runwatch serve --stop and the same data directory",
+        f"Stop it with Ctrl+C, or with {stop}",
         sample_note(options),
     )
 

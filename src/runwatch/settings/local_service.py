@@ -163,7 +163,8 @@ def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
     Raises:
         LocalServiceError: It does not respond, may not be stopped from here, or does not end in time.
     """
-    running = _find_running(data_dir, pace, _accepts_anywhere)
+    stays = "It may be ending already. If it stays, end its process; what the service acknowledged is kept."
+    running = _find_running(data_dir, pace, _accepts_anywhere, stays)
     if running is None:
         return False
     try:
@@ -172,21 +173,26 @@ def stop_running(data_dir: Path, *, pace: WaitTiming = _USUAL) -> bool:
         return True
     except OSError as error:
         raise LocalServiceError(
-            "The local service cannot be stopped from here", detail=f"process {running.pid}: {error.strerror}"
+            "The service cannot be stopped from here", detail=f"process {running.pid}: {error.strerror}"
         ) from None
     deadline = pace.monotonic() + pace.patience_s
     while _is_running(data_dir):
         if pace.monotonic() >= deadline:
             raise LocalServiceError(
-                "The local service has not stopped",
+                "The service has not stopped",
                 detail=f"process {running.pid}",
-                hint="Stop the process yourself; everything that the service acknowledged is on disk.",
+                hint=stays,
             )
         pace.sleep(_PAUSE_S)
     return True
 
 
-def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFile], bool]) -> ServiceFile | None:
+def _find_running(
+    data_dir: Path,
+    pace: WaitTiming,
+    accepts: Callable[[ServiceFile], bool],
+    hint: str = "End it with 'runwatch serve --stop' and the same data directory, or end its process.",
+) -> ServiceFile | None:
     """Return the service file of the running service once it accepts connections, or ``None`` if none runs.
 
     Raises:
@@ -202,9 +208,9 @@ def _find_running(data_dir: Path, pace: WaitTiming, accepts: Callable[[ServiceFi
             return written
         if pace.monotonic() >= deadline:
             raise LocalServiceError(
-                "The local service is running but does not respond",
+                "The service is running but does not respond",
                 detail=f"{data_dir}, process {written.pid}" if written else str(data_dir),
-                hint="End it with 'runwatch serve --stop' and the same data directory, or end its process.",
+                hint=hint,
                 retryable=True,
             )
         pace.sleep(_PAUSE_S)
