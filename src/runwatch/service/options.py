@@ -80,4 +80,4 @@ class ServeOptions:
         if self.places is None:
             return ""
         host = os.uname().nodename.partition(".")[0]
-        return clean_line(f"{host}, {Path(*self.data_dir.parts[-2:])}")
+        return clean_line(f"{host}, {Path(*Path(os.path.normpath(self.data_dir)).parts[-2:])}")
