@@ -23,14 +23,16 @@ _NUMBERS: Final = 6
 def check_golden(name: str, text: str) -> None:
     """Compare a screen's text with ``goldens/NAME.txt``, or write that file when goldens are refreshed.
 
+    Of more than three equal rows that follow each other, the file has the first and the number of the rest.
+
     Raises:
         AssertionError: they differ, with the difference; or there is no such file.
     """
-    text = "\n".join(_rows(text)) + "\n"
-    golden = _golden(name, text)
+    rows = _folded(_rows(text))
+    golden = _golden(name, "".join(f"{row}\n" for row in rows))
     if golden is None:
         raise AssertionError(f"there is no golden {name}.txt yet; the screen shows:\n{text}")
-    difference = _difference(name, golden.splitlines(), text.splitlines())
+    difference = _difference(name, golden.splitlines(), rows)
     assert not difference, difference
 
 
@@ -59,6 +61,14 @@ def check_states(name: str, states: dict[str, str]) -> None:
 
 def _rows(text: str) -> list[str]:
     return [row.rstrip() for row in text.splitlines()]
+
+
+def _folded(rows: list[str]) -> list[str]:
+    folded: list[str] = []
+    for row, equal in groupby(rows):
+        count = len(list(equal))
+        folded += [row, f"  ⋮ {count - 1} more of these"] if count > 3 else [row] * count
+    return folded
 
 
 def _golden(name: str, text: str) -> str | None:
