@@ -165,7 +165,6 @@ def config_set(call: Invocation) -> int:
 
 
 def config_validate(call: Invocation) -> int:
-    """Run ``config validate``."""
     from runwatch.commands import config
 
     return config.validate(call, _find_key_problems)

@@ -57,8 +57,6 @@ _LOOK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OperationCall:
-    """An operation and the request for it."""
-
     operation: Operation
     request: HttpRequest
 

@@ -34,9 +34,7 @@ class RunReads(Protocol):
 
     async def get_run(self, execution_id: str) -> Run: ...
 
-    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
-        """Return the events of a run, oldest first."""
-        ...
+    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]: ...
 
 
 Keep = Callable[[Page[RunEvent], str | None], Awaitable[list[RunEvent]]]

@@ -49,8 +49,6 @@ class ReadStep:
 
 @dataclass(frozen=True, slots=True)
 class PauseStep:
-    """Wait ``seconds``."""
-
     seconds: float
 
 
@@ -218,5 +216,4 @@ class RunTail:
 
 
 def _last_id(events: Sequence[RunEvent]) -> str | None:
-    """Return the id of the last event that has one."""
     return next((event.id for event in reversed(events) if event.id), None)

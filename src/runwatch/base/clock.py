@@ -21,9 +21,7 @@ class Clock(Protocol):
         """Return monotonic seconds, for ages and deadlines."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait ``seconds``."""
-        ...
+    async def sleep(self, seconds: float) -> None: ...
 
     def chance(self) -> float:
         """Return a number from 0 (included) to 1 (excluded), for jitter and sampling."""

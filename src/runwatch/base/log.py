@@ -84,7 +84,6 @@ class MaxLevelFilter(logging.Filter):
         self._count = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to write a line."""
         now = self._monotonic()
         if now - self._began >= _MINUTE_S:
             left_out, self._count, self._began = max(0, self._count - self._lines), 0, now

@@ -41,7 +41,6 @@ class Paths(NamedTuple):
 
     @property
     def exports_dir(self) -> Path:
-        """Default directory of exports."""
         return self.data_dir / "exports"
 
     @property

@@ -165,5 +165,4 @@ def parse_record_of_kind(kind: type[R], value: object) -> R:
 
 
 def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:
-    """Print one record in the format of the invocation."""
     RecordPrinter(session.call, session.settings, spec).record(record, record.raw)

@@ -41,7 +41,6 @@ def _every_record() -> Iterator[type[Record]]:
 
 
 def record_of_kind(kind: str) -> type[Record] | None:
-    """Return the record class of a kind, or ``None``."""
     return next((record for record in records() if kind == record.KIND), None)
 
 

@@ -56,9 +56,7 @@ class RunQueue(Protocol):
 class _Driver(Protocol):
     """A connection of SQLite's driver or of PostgreSQL's."""
 
-    def execute(self, statement: str, values: Any = ..., /) -> Any:
-        """Execute a statement and return its cursor."""
-        ...
+    def execute(self, statement: str, values: Any = ..., /) -> Any: ...
 
 
 class Transaction:
@@ -112,7 +110,6 @@ class Transaction:
         self._execute(statement, _parameters(where) | ({} if until is None else {"until": until[1]}))
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
-        """Return the one matching row, or ``None``."""
         found = self._found(table, where)
         assert len(found) <= 1, f"more than one row of {table.name}"
         return found[0] if found else None
@@ -256,7 +253,6 @@ class Transaction:
 
 
 def driver_of(connection: Connection) -> _Driver:
-    """Return the driver's own connection."""
     return cast("_Driver", connection.connection.dbapi_connection)
 
 

@@ -272,7 +272,6 @@ class OwnCommand(NamedGroup):
     timeout_s = int_setting("timeout_s", 30, "Seconds after which it is stopped.", least=1, most=3600)
 
     def is_for(self, list_name: str) -> bool:
-        """Return whether it is for the rows of a list."""
         return not self.kinds or list_name in self.kinds
 
 

@@ -43,7 +43,6 @@ class SystemKeyring:
         self._patience_s = patience_s
 
     def get(self, name: str) -> StoredKey | None:
-        """Return the key stored under a name, or ``None``."""
         value = self._call(lambda keyring: keyring.get_password(_SERVICE, name))
         if value is None:
             return None
@@ -127,11 +126,9 @@ class KeyFile:
         self._path = path
 
     def get(self, name: str) -> StoredKey | None:
-        """Return the key stored under a name, or ``None``."""
         return self._read().get(name)
 
     def put(self, name: str, kept: StoredKey) -> None:
-        """Store a key under a name."""
         self._change(lambda entries: entries.update({name: kept}))
 
     def remove(self, name: str) -> bool:

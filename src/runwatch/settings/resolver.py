@@ -113,7 +113,6 @@ class SettingsResolver:
         return Settings(chosen, self._loaded.settings.profiles, self._loaded.settings.commands)
 
     def value(self, setting: Setting[Any]) -> ResolvedSetting:
-        """Return the value of one setting, with its source."""
         given = getattr(self._options, setting.flag.lstrip("-").replace("-", "_"), None) if setting.flag else None
         if given:
             return ResolvedSetting(setting.key, _taken(setting, given, setting.flag), SettingSource.FLAG, setting.flag)

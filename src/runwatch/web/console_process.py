@@ -49,8 +49,6 @@ def clamp_size(width: int, height: int) -> tuple[int, int]:
 
 
 class ConsoleProcess:
-    """A running console."""
-
     def __init__(self, process: Process) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -98,7 +96,6 @@ class ConsoleProcess:
             await self._keys.drain()
 
     async def tell(self, kind: str, **members: object) -> None:
-        """Send a message."""
         await self.send(META, json.dumps({"type": kind, **members}).encode())
 
     async def packets(self) -> AsyncIterator[ConsolePacket]:

@@ -86,7 +86,6 @@ def console_policy(socket_origin: str) -> str:
 
 
 def console_page(max_consoles: int) -> str:
-    """Return the page with the terminal."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>runwatch</title>'

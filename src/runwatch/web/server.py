@@ -96,7 +96,6 @@ class ConsoleServer:
         self._places: Final[dict[tuple[str, str], _Place]] = {}
 
     def app(self) -> web.Application:
-        """Make the aiohttp application."""
         app = web.Application(middlewares=[self._check], client_max_size=0)
         at = f"/{self._admission.entry}"
         app.add_routes(
@@ -118,7 +117,6 @@ class ConsoleServer:
         return any(place.transport is transport for place in self._places.values())
 
     async def _close(self, app: web.Application) -> None:
-        """End all consoles."""
         places = list(self._places.values())
         await asyncio.gather(*(place.socket.close(code=1001) for place in places), return_exceptions=True)
         await asyncio.gather(*(place.ended.wait() for place in places))

@@ -361,7 +361,6 @@ async def _read(response: httpx.Response, progress: _Progress, end: float) -> Ht
 
 
 def _lost(error: Exception, progress: _Progress) -> ConnectionLostError:
-    """Convert an exception of httpx."""
     import httpx
 
     received = progress.received

@@ -92,7 +92,6 @@ class MasterKeys:
 
     @classmethod
     def new(cls) -> Self:
-        """Return one new random key."""
         return cls(()).with_new_key()
 
     def with_new_key(self) -> Self:

@@ -42,8 +42,6 @@ class CommandOptions(argparse.Namespace):
 
 
 class ParsedCommand(NamedTuple):
-    """The parsed command line."""
-
     verb: CommandSpec | None
     options: CommandOptions
     help: str | None = None

@@ -351,7 +351,6 @@ def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
 
 
 def option_attribute(name: str) -> str:
-    """Return the attribute name of an option or argument in the parsed options."""
     return name.lstrip("-").replace("-", "_").lower()
 
 

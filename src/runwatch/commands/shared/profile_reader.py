@@ -31,8 +31,6 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class ProfileResult(Generic[T]):
-    """What was read from one profile."""
-
     profile: str
     value: T
 

@@ -107,7 +107,6 @@ class Backend(ABC):
         """Call a function, on any thread, if another service has opened the database since this one did."""
 
     def close(self) -> None:
-        """Close every connection."""
         for engine in (getattr(self, "reader", None), getattr(self, "writer", None)):
             if engine is not None:
                 engine.dispose()

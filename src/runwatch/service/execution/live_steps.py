@@ -239,7 +239,6 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
 
 
 def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the prompt of a phase and its inputs."""
     objective, inputs = task["objective"], task.get("inputs_ref")
     if live.skill is None or phase not in _SKILLED:
         return objective, inputs

@@ -137,7 +137,6 @@ def _with_spend(transaction: Transaction, run: RunState) -> RunState:
 
 
 def run_from_row(row: Row) -> RunState:
-    """Build the run that a row records."""
     columns = {field.name: row[field.name] for field in fields(RunState)}
     for name in ("created_at", "completed_at"):
         columns[name] = columns[name] and datetime.fromisoformat(columns[name])

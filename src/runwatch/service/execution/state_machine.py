@@ -142,7 +142,6 @@ def new_run(*, tenant_id: str, mode: str, policy: Any, max_runtime_s: float, now
 
 
 def accept(run: RunState) -> Transition:
-    """Return the acceptance of a new run."""
     return Transition(run, [lifecycle_event(run.status, run.created_at)])
 
 

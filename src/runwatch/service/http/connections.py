@@ -34,8 +34,6 @@ _ABSENT: Final = object()
 
 
 class Connection(Protocol):
-    """A connection that can be dropped."""
-
     def drop(self) -> None:
         """Close at once, without a response."""
         ...
@@ -103,8 +101,6 @@ class _Places:
 
 
 class Connections:
-    """All connections of a service."""
-
     def __init__(self, bounds: Bounds | None = None) -> None:
         bounds = bounds or Bounds()
         # Only the owner's programs reach a Unix socket, so strangers may fill it for the moment before they show their

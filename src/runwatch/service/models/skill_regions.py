@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 
 class Region(NamedTuple):
-    """An editable region."""
-
     name: str
     start: int
     end: int

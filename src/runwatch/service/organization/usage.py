@@ -43,7 +43,6 @@ class Sums:
         return sum_amounts((self.platform_usd, self.passthrough_usd))
 
     def add(self, receipt: Mapping[str, Any]) -> None:
-        """Add the run of a decoded receipt."""
         self.executions += 1
         for part in slices_of(receipt):
             self.slices += 1

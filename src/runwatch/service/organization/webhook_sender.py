@@ -79,7 +79,6 @@ class WebhookSender:
         self._ended: set[str] = set()
 
     def start(self) -> None:
-        """Start sending in the background."""
         self._database.watch(webhook_deliveries, self._news.set)
         self._task = asyncio.get_running_loop().create_task(self._run(), name="webhook deliveries")
 

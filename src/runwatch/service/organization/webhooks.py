@@ -60,7 +60,6 @@ _DELIVERY: Final = (
 
 
 def new_secret() -> Secret:
-    """Create a signing secret."""
     return Secret(_SECRET_PREFIX + secrets.token_urlsafe(_SECRET_BYTES))
 
 
@@ -139,7 +138,6 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
 
 
 def secret_handles(transaction: Transaction) -> set[str]:
-    """Return the vault handles of all webhooks' secrets."""
     return {row["secret_handle"] for row in transaction.list_all(webhooks, {})}
 
 

@@ -42,7 +42,6 @@ def approve(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, A
 
 
 def reject(transaction: Transaction, call: AuthenticatedRequest, request: ProposalRejection) -> dict[str, Any]:
-    """Reject a pending proposal."""
     return _decide(transaction, call, "rejected", request.reason)
 
 

@@ -64,7 +64,6 @@ find: Final = finder(applications, "application_id", "application")
 
 
 def find_by_key(transaction: Transaction, tenant_id: str, template_id: str, application_key: str) -> Row | None:
-    """Return the application of a template under a key, or ``None``."""
     where = {"tenant_id": tenant_id, "template_id": template_id, "application_key": application_key}
     return transaction.one(applications, where)
 

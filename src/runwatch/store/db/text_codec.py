@@ -8,7 +8,6 @@ from __future__ import annotations
 
 
 def encode_text(text: str) -> str | bytes:
-    """Return the column value of a text."""
     if text.isascii():
         return text
     try:

@@ -23,7 +23,6 @@ class Backoff:
         self._wait_s = FIRST_WAIT_S
 
     def next_s(self) -> float:
-        """Return the next wait, in seconds."""
         wait = self._wait_s * (1 + JITTER * (2 * self._clock.chance() - 1))
         self._wait_s = min(MAX_WAIT_S, self._wait_s * 2)
         return wait

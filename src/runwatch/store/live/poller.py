@@ -180,7 +180,6 @@ class Poller:
         self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind), is_asked=is_asked)
 
     def stop_list(self, kind: type[Record]) -> None:
-        """Stop to poll the list of a kind, and to read on in it."""
         if (rest := self.rest(kind.KIND)) is not None:
             rest.stop()
         if kind is Run:

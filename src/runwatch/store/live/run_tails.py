@@ -137,7 +137,6 @@ class RunTails:
         self._scheduler.run_soon(f"tail {run_id}", is_asked=is_asked)
 
     def news(self, run_id: str) -> TailUpdate:
-        """Return the last update of a followed run's tail."""
         return self._news.get(run_id, TailUpdate(run_id))
 
     def last_event(self, run_id: str) -> RunEvent | None:

@@ -28,8 +28,6 @@ MAX_CONCURRENT_READS: Final = 6
 
 
 class JobPriority(IntEnum):
-    """Priority among the jobs that are due."""
-
     FOCUS = 0
     """The tail of the run under the cursor."""
 

@@ -36,7 +36,6 @@ class RetentionPolicy:
 
     @classmethod
     def by(cls, settings: Settings) -> Self:
-        """Return the policy of these settings."""
         return cls(timedelta(days=settings.keep_events_days), settings.keep_events_mb * 1_000_000)
 
 

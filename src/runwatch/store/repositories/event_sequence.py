@@ -47,9 +47,7 @@ class EventSequence(Protocol):
         """
         ...
 
-    async def window(self, start: int, count: int) -> list[RunEvent]:
-        """Return up to ``count`` events from number ``start`` on."""
-        ...
+    async def window(self, start: int, count: int) -> list[RunEvent]: ...
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
         """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""

@@ -70,7 +70,6 @@ class Pins:
         self._notes = notes
 
     async def list(self, scope: Scope) -> list[Pin]:
-        """Return the pins in order."""
         return _decode(await self._text(scope))
 
     async def change(self, scope: Scope, change: PinChange) -> Sequence[Pin]:

@@ -91,8 +91,6 @@ class StoreChange:
 
 @dataclass(frozen=True, slots=True)
 class ReadStarted(StoreChange):
-    """A read of the collection is in progress."""
-
     what: str = ""
 
 

@@ -59,7 +59,6 @@ class Collection:
 
     @property
     def records(self) -> list[Record]:
-        """The records, in order."""
         return [known.record for known in self.by_id.values()]
 
     @property

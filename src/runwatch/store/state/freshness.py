@@ -17,8 +17,6 @@ STALE_INTERVALS: Final = 2.0
 
 
 class LoadState(StrEnum):
-    """The twelve states of a pane."""
-
     LOADING = "loading"
     EMPTY = "empty"
     FRESH = "fresh"

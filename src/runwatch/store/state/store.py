@@ -43,7 +43,6 @@ class Store:
         return self._collections.setdefault((profile, kind), Collection())
 
     def get(self, profile: str, kind: str, record_id: str) -> StoredRecord | None:
-        """Return one record, or ``None`` if it is not stored."""
         return self.collection(profile, kind).by_id.get(record_id)
 
     def find(self, profile: str, kind: type[R], record_id: str) -> R | None:

@@ -51,7 +51,6 @@ def baseline_check(live: LiveRun, attempt: Attempt, now: datetime) -> FinishedCh
 
 
 def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
-    """Build the RecordedCheck of a finished check."""
     form = check.form
     if check.is_baseline:
         said = {

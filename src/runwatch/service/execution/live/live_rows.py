@@ -61,7 +61,6 @@ def add(
 
 
 def load(transaction: Transaction, run: RunState) -> LiveRun:
-    """Load everything recorded of a live run."""
     row = transaction.get(live_runs, {"execution_id": run.execution_id})
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
@@ -108,7 +107,6 @@ def keep_options(transaction: Transaction, execution_id: str, options: list[Rank
 
 
 def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
-    """Record the finished checks."""
     transaction.change(live_runs, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
 
 
@@ -124,14 +122,12 @@ def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
 
 
 def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
-    """Record a new attempt."""
     transaction.add(attempts, execution_id=execution_id, **_attempt_columns(attempt))
     if attempt.worst_usd is not None:
         transaction.add(attempt_bounds, execution_id=execution_id, number=attempt.number, worst_usd=attempt.worst_usd)
 
 
 def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
-    """Update an attempt."""
     where = {"execution_id": execution_id, "number": attempt.number}
     transaction.change(attempts, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:

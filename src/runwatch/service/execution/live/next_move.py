@@ -87,8 +87,6 @@ class AcceptOutput:
 
 @dataclass(frozen=True, slots=True)
 class FailRun:
-    """End the run as failed."""
-
     reason: str
 
 

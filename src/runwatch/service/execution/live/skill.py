@@ -42,7 +42,6 @@ def build_repair_request(skill: Skill, region: Region, anchors: Mapping[str, boo
 
 
 def apply_repair(skill: Skill, region: Region, text: str) -> str:
-    """Replace the text of one region in a skill's content."""
     return skill.content[: region.start] + _block(text) + skill.content[region.end :]
 
 

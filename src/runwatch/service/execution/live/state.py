@@ -220,7 +220,6 @@ class LiveRun:
 
     @property
     def estimated_calls(self) -> int:
-        """Count the calls with an estimated cost."""
         return sum(attempt.pricing_basis == ESTIMATED for attempt in self.attempts)
 
     @property
@@ -237,7 +236,6 @@ class LiveRun:
         return next(answered, self.attempts[-1] if self.attempts else None)
 
     def check_of(self, attempt: Attempt) -> FinishedCheck | None:
-        """Return the finished check of an attempt's output, if any."""
         return next((check for check in self.checks if check.attempt == attempt.number), None)
 
     def number_of(self, attempt: Attempt) -> int:
@@ -247,11 +245,9 @@ class LiveRun:
         return sum(one.phase != SKILL_DRAFT for one in self.attempts if one.number < attempt.number) + 1
 
     def option_of(self, arm_id: str) -> RankedArm:
-        """Return the ranked option of a model arm."""
         return next(option for option in self.options if option.arm_id == arm_id)
 
     def attempt_in(self, phase: str) -> Attempt | None:
-        """Return the last attempt of a phase."""
         return next((attempt for attempt in reversed(self.attempts) if attempt.phase == phase), None)
 
 

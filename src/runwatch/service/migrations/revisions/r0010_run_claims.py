@@ -12,7 +12,6 @@ down_revision: Final = "0009"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table."""
     op.create_table(
         "run_claims",
         Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),

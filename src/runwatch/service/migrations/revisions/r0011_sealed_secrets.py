@@ -12,7 +12,6 @@ down_revision: Final = "0010"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table."""
     op.create_table(
         "sealed_secrets",
         Column("handle", Text, primary_key=True),

@@ -12,7 +12,6 @@ down_revision: Final = "0011"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table."""
     op.create_table(
         "rate_windows",
         Column("name", Text, primary_key=True),

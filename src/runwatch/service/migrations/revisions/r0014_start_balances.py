@@ -12,7 +12,6 @@ down_revision: Final = "0013"
 
 
 def upgrade(op: Operations) -> None:
-    """Add the table."""
     op.create_table(
         "start_balances",
         Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), primary_key=True),
