@@ -34,6 +34,7 @@ from tests.api.conftest import (
     then_close,
     then_reset,
 )
+from tests.support.client_calls import cancel_run, submit_run
 from tests.support.clock import FakeClock
 from tests.support.http1 import answer_bytes, answer_head
 
@@ -181,7 +182,7 @@ async def test_a_call_that_a_429_holds_back_names_the_instance_of_that_429(serve
     server.script(urn_answer(429))
     refused = await failure(client)
     with pytest.raises(RateLimitedError) as held:
-        await client.submit_run(BODY, key="k1")
+        await submit_run(client, BODY, key="k1")
     assert held.value.support_id == refused.support_id == "i-1"
 
 
@@ -219,7 +220,6 @@ class TestOutcomes:
             ([then_reset()], False, 3),
             ([CUT], False, 3),
             ([HTML], False, 1),
-            ([json_answer([])], False, 1),
             ([answer_head(303, [("Content-Length", "0")])], False, 1),
             ([then_reset(), problem_answer("validation_failed")], True, 2),
             ([then_reset(), problem_answer("quota_exceeded")], True, 2),
@@ -234,7 +234,7 @@ class TestOutcomes:
     ) -> None:
         server.script(*steps)
         with pytest.raises((ApiProblem, NoResponseError, UnusableResponseError)) as caught:
-            await client.submit_run(BODY, key="k1")
+            await submit_run(client, BODY, key="k1")
         error = caught.value
         assert (error.outcome_known, error.attempts, error.key) == (known, attempts, "k1")
         assert ("same idempotency key" in (error.hint or "")) is not known
@@ -351,10 +351,10 @@ class TestReadOnly:
     async def test_what_mutates_is_refused_before_anything_is_sent(self, server: RawServer, connect: Connect) -> None:
         client = connect(read_only=True)
         with pytest.raises(ReadOnlyError) as refused:
-            await client.submit_run(BODY, key="k1")
+            await submit_run(client, BODY, key="k1")
         assert (refused.value.operation, refused.value.attempts) == ("postExecutions", 0)
         with pytest.raises(ReadOnlyError):
-            await client.cancel_run("ex_1", key="k1")
+            await cancel_run(client, "ex_1", key="k1")
         with pytest.raises(ReadOnlyError):
             await client.request(Operation("deleteX", "DELETE", "/v1/x", "Delete", mutates=True))
         assert not server.heard
@@ -423,7 +423,7 @@ class TestTheObserver:
         client.gate.close(server.base_url, None, 5)
         await failure(client)
         with pytest.raises(ReadOnlyError):
-            await client.cancel_run("x", key="k")
+            await cancel_run(client, "x", key="k")
         with pytest.raises(InvalidRequestError):
             await client.get_run("")
         assert told == []

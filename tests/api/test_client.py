@@ -19,6 +19,7 @@ from runwatch.records.record import Record
 from runwatch.records.run import Run, RunResult
 from tests.api.conftest import RawServer, json_answer, problem_answer, then_reset
 from tests.support.builders import ABSENT, account, echo_events, echo_receipt, event, result, run
+from tests.support.client_calls import follow
 from tests.support.clock import FakeClock
 from tests.support.http1 import answer_bytes, answer_head
 
@@ -36,10 +37,8 @@ async def collect(source: AsyncIterator[Any], into: list[Any]) -> None:
 
 
 METHODS: list[tuple[Call, str, str, Record]] = [
-    (lambda c: c.submit_run(b"{}", key="k"), "POST", "/v1/executions", run("ex_1", "accepted")),
     (lambda c: c.get_run("ex/1"), "GET", "/v1/executions/ex%2F1", run("ex/1")),
     (lambda c: c.get_result("ex_1"), "GET", "/v1/executions/ex_1/result", result()),
-    (lambda c: c.cancel_run("ex_1", key="k"), "POST", "/v1/executions/ex_1/cancel", run("ex_1", "cancelled")),
     (lambda c: c.get_receipt("ex_1"), "GET", "/v1/receipts/ex_1", echo_receipt("ex_1")),
     (lambda c: c.get_account(), "GET", "/v1/account", account()),
 ]
@@ -53,7 +52,7 @@ async def test_each_method_sends_its_operation_and_gives_its_record(
     assert await call(client) == record
     head = server.heard[0].head
     assert head.start[:2] == (method, path)
-    assert head.header("idempotency-key") == ("k" if method == "POST" else None)
+    assert head.header("idempotency-key") is None
 
 
 @pytest.mark.parametrize("kind", [Run, RunResult, Receipt, Account])
@@ -69,23 +68,10 @@ def test_every_list_is_where_its_record_says() -> None:
             assert operation.path == operation.record.WIRE.path
 
 
-@pytest.mark.parametrize(
-    "call", [lambda c: c.submit_run(b"{}", key=" "), lambda c: c.cancel_run("ex_1", key=""), lambda c: c.get_run("..")]
-)
-async def test_what_cannot_be_sent_is_refused_before_anything_is(server: RawServer, client: Client, call: Call) -> None:
+async def test_an_id_that_cannot_be_sent_is_refused_before_anything_is(server: RawServer, client: Client) -> None:
     with pytest.raises(InvalidRequestError):
-        await call(client)
+        await client.get_run("..")
     assert not server.heard
-
-
-@pytest.mark.parametrize("answer", [json_answer({"status": "accepted"}), json_answer([]), answer_head(204, [])])
-async def test_a_submit_without_an_id_in_its_answer_is_unusable_and_unknown(
-    server: RawServer, client: Client, answer: bytes
-) -> None:
-    server.script(answer)
-    with pytest.raises(UnusableResponseError) as caught:
-        await client.submit_run(b"{}", key="k")
-    assert not caught.value.outcome_known
 
 
 async def test_numbers_come_exactly_as_they_were_sent(server: RawServer, client: Client) -> None:
@@ -264,7 +250,7 @@ class TestFollow:
     ) -> None:
         log = echo_events()
         server.script(events(*log[:3]), events(), events(*log[2:5]), events(*log[5:]))
-        got = [each async for each in client.follow("ex_1")]
+        got = [each async for each in follow(client, "ex_1")]
         assert got == log
         assert clock.sleeps == [1.0]
         assert [path.partition("?")[2] for path in server.paths] == [
@@ -275,7 +261,7 @@ class TestFollow:
         self, server: RawServer, client: Client, clock: FakeClock
     ) -> None:
         server.script(events(), json_answer(plain(run("ex_1", "failed"))), events(event(1)), events(), events())
-        got = [each async for each in client.follow("ex_1")]
+        got = [each async for each in follow(client, "ex_1")]
         assert len(got) == 1
         assert clock.sleeps == [1.0]
         assert len(server.heard) == 5
@@ -285,12 +271,12 @@ class TestFollow:
         self, server: RawServer, connect: Callable[..., Client], status: int
     ) -> None:
         server.script(events(), problem_answer("permission_denied", status), events(event(1, "completed")))
-        assert len([each async for each in connect(retries=0).follow("ex_1")]) == 1
+        assert len([each async for each in follow(connect(retries=0), "ex_1")]) == 1
 
     async def test_following_goes_on_after_an_event(self, server: RawServer, client: Client) -> None:
         log = echo_events()
         server.script(events(*log))
-        assert [each async for each in client.follow("ex_1", after=log[3].id)] == log[4:]
+        assert [each async for each in follow(client, "ex_1", after=log[3].id)] == log[4:]
 
     @pytest.mark.parametrize("status", [400, 404, 410, 422])
     async def test_an_event_that_the_service_refuses_to_know_leads_to_all_events_again(
@@ -298,7 +284,7 @@ class TestFollow:
     ) -> None:
         log = echo_events()
         server.script(events(*log[:3]), problem_answer("not_found", status), events(*log))
-        assert [each async for each in client.follow("ex_1")] == log
+        assert [each async for each in follow(client, "ex_1")] == log
         assert server.paths[2] == "/v1/executions/ex_1/events"
 
     async def test_an_event_id_that_cannot_be_sent_leads_to_all_events_again(
@@ -306,12 +292,12 @@ class TestFollow:
     ) -> None:
         odd, last = event(1, event_id="\ud800"), event(2, "completed")
         server.script(events(odd), events(odd, last))
-        assert [each.id async for each in client.follow("ex_1")] == ["\ud800", last.id]
+        assert [each.id async for each in follow(client, "ex_1")] == ["\ud800", last.id]
 
     async def test_an_unknown_run_is_an_error(self, server: RawServer, client: Client) -> None:
         server.script(problem_answer("not_found"))
         with pytest.raises(ApiProblem) as caught:
-            _ = [each async for each in client.follow("ex_1", after="ev_1")]
+            _ = [each async for each in follow(client, "ex_1", after="ev_1")]
         assert caught.value.code == "not_found"
         assert len(server.heard) == 2
 
@@ -319,7 +305,7 @@ class TestFollow:
         server.script(events(event(1)), then_reset())
         got: list[RunEvent] = []
         with pytest.raises(NoResponseError) as caught:
-            await collect(client.follow("ex_1"), got)
+            await collect(follow(client, "ex_1"), got)
         assert (len(got), caught.value.attempts) == (1, 3)
 
     async def test_a_service_that_always_answers_everything_is_asked_with_pauses(
@@ -327,10 +313,10 @@ class TestFollow:
     ) -> None:
         live = events(event(1), event(2))
         server.script(live, live, live, live, events(event(1), event(2), event(3, "expired")))
-        assert len([each async for each in client.follow("ex_1")]) == 3
+        assert len([each async for each in follow(client, "ex_1")]) == 3
         assert clock.sleeps == [1.0, 1.5, 2.25]
 
     async def test_events_without_an_id_are_given_once(self, server: RawServer, client: Client) -> None:
         nameless = event(1, event_id=ABSENT)
         server.script(events(nameless), events(nameless, event(2, "completed")))
-        assert len([each async for each in client.follow("ex_1")]) == 2
+        assert len([each async for each in follow(client, "ex_1")]) == 2

@@ -15,6 +15,7 @@ from runwatch.base.network.service_target import Target, normalise_base_url
 from runwatch.base.secrets.secret import Secret
 from tests.api.certificate import authority_file, server_context
 from tests.api.conftest import CANARY, RawServer, json_answer, target_of
+from tests.support.client_calls import submit_run
 from tests.support.clock import FakeClock
 from tests.support.http1 import answer_head
 
@@ -56,7 +57,7 @@ async def test_no_redirect_is_followed_and_nothing_reaches_another_origin(
             with pytest.raises(ApiProblem) as read:
                 await client.get_account()
             with pytest.raises(ApiProblem) as written:
-                await client.submit_run(b"{}", key=f"key-{number}")
+                await submit_run(client, b"{}", key=f"key-{number}")
             assert (read.value.status, written.value.status) == (status, status)
             assert not written.value.outcome_known
         assert elsewhere.heard == []
@@ -97,7 +98,7 @@ async def test_a_proxy_is_asked_for_a_way_and_given_nothing_else(
         target = Target("test", "https://service.test", Secret(CANARY), ca_file=authority_file(tmp_path))
         async with Client(target, clock=clock, retries=0) as client:
             with pytest.raises(NoResponseError, match="network"):
-                await client.submit_run(b"{}", key="key-1")
+                await submit_run(client, b"{}", key="key-1")
         (heard,) = proxy.heard
         assert heard.head.start[:2] == ("CONNECT", "service.test:443")
         assert CANARY.encode() not in heard.head.raw

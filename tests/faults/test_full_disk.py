@@ -17,6 +17,7 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiProblem
 from runwatch.base.json import encode_body
 from tests.support.builders import RUN_ID, account, event, open_run, request_body
+from tests.support.client_calls import follow, submit_run
 from tests.support.console import KEY, console
 from tests.support.limited import full_disk
 from tests.support.scripted import ScriptedService, running_service
@@ -94,24 +95,24 @@ def test_a_console_whose_disk_fills_up_says_so_and_has_everything_once_there_is_
 async def test_a_service_whose_disk_fills_up_says_so_and_loses_no_run_that_it_acknowledged(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path / "service") as service:
         async with Client(service.target, retries=0) as client:
-            runs = [(await client.submit_run(BODY, key=f"before-{number}")).id for number in range(RUNS)]
+            runs = [(await submit_run(client, BODY, key=f"before-{number}")).id for number in range(RUNS)]
             with full_disk(service.pid):
                 for number in range(RUNS):
                     with pytest.raises(ApiProblem) as refused:
-                        await client.submit_run(BODY, key=f"later-{number}")
+                        await submit_run(client, BODY, key=f"later-{number}")
                     assert (refused.value.status, refused.value.outcome_known) == (500, False)
                     assert "its disk may be full" in str(refused.value.detail)
                     assert refused.value.support_id
                 # Reading needs no room.
                 assert {run.id for run in (await client.list_runs()).records} == set(runs)
             # The same keys again: what was refused had no effect, and what is acknowledged now is one run each.
-            runs += [(await client.submit_run(BODY, key=f"later-{number}")).id for number in range(RUNS)]
+            runs += [(await submit_run(client, BODY, key=f"later-{number}")).id for number in range(RUNS)]
         service.kill()
         service.start()
         async with Client(service.target) as client:
             listed = [run.id async for page in client.pages("getExecutions") for run in page.records]
             assert sorted(listed) == sorted(runs)
             for run_id in runs:
-                events = [each async for each in client.follow(run_id)]
+                events = [each async for each in follow(client, run_id)]
                 assert events[-1].state == "completed"
                 assert (await client.get_receipt(run_id)).status == "completed"

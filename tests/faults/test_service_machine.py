@@ -23,6 +23,7 @@ from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.json import encode_body
 from runwatch.records.states import is_final
 from tests.support.builders import request_body
+from tests.support.client_calls import cancel_run, follow, submit_run
 from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 from tests.support.sampling import examples
@@ -78,10 +79,10 @@ class ServiceMachine(RuleBasedStateMachine):
         before = self.kept.get(key)
         if before is not None and before[0] != body:
             with pytest.raises(ApiProblem) as refused:
-                await self.client.submit_run(body, key=key)
+                await submit_run(self.client, body, key=key)
             assert refused.value.code == "idempotency_conflict"
             return
-        self._note(key, body, (await self.client.submit_run(body, key=key)).id)
+        self._note(key, body, (await submit_run(self.client, body, key=key)).id)
 
     def _note(self, key: str, body: bytes, run_id: str) -> None:
         if key in self.kept:
@@ -101,14 +102,14 @@ class ServiceMachine(RuleBasedStateMachine):
     async def _die_while_submitting(self, key: str, body: bytes, turns: int) -> None:
         body = self.kept.get(key, (body, ""))[0]
         async with Client(self.service.target, clock=FakeClock(), retries=0) as hasty:
-            sending = asyncio.create_task(hasty.submit_run(body, key=key))
+            sending = asyncio.create_task(submit_run(hasty, body, key=key))
             for _ in range(turns):
                 await asyncio.sleep(0)
             self.service.kill()
             with contextlib.suppress(ApiError):
                 self._note(key, body, (await sending).id)
         await self._start_again()
-        self._note(key, body, (await self.client.submit_run(body, key=key)).id)
+        self._note(key, body, (await submit_run(self.client, body, key=key)).id)
 
     @precondition(lambda self: self.calm >= BETWEEN_DEATHS)
     @rule()
@@ -148,7 +149,7 @@ class ServiceMachine(RuleBasedStateMachine):
 
     async def _cancel(self, run_id: str) -> None:
         try:
-            cancelled = await self.client.cancel_run(run_id, key=uuid.uuid4().hex)
+            cancelled = await cancel_run(self.client, run_id, key=uuid.uuid4().hex)
         except ApiProblem as error:
             if error.code != "invalid_state":
                 raise
@@ -193,12 +194,12 @@ class ServiceMachine(RuleBasedStateMachine):
         """Every run comes to its end, with a receipt; each key still answers with its run."""
         async with asyncio.timeout(CALM_S):
             for run_id in self.runs:
-                events = [event async for event in self.client.follow(run_id)]
+                events = [event async for event in follow(self.client, run_id)]
                 assert [event.ends_run for event in events].count(True) == 1
                 assert [event.id for event in events][: len(self.events.get(run_id, []))] == self.events.get(run_id, [])
                 assert is_final(await self._read(run_id))
             for key, (body, run_id) in self.kept.items():
-                assert (await self.client.submit_run(body, key=key)).id == run_id
+                assert (await submit_run(self.client, body, key=key)).id == run_id
         assert await self._listed() == [*reversed(self.runs)]
         await self.client.close()
 

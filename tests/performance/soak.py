@@ -26,6 +26,7 @@ from runwatch.api.client import Client
 from runwatch.base.json import encode_body
 from tests.performance.measure import Figure
 from tests.support.builders import request_body
+from tests.support.client_calls import submit_run
 from tests.support.console import console
 from tests.support.fault_mix import BAD_ANSWERS, HEAVY_ANSWERS, LONG, LOST_ANSWERS, SLOW_ANSWERS, draw
 from tests.support.fault_steps import too_many
@@ -193,10 +194,10 @@ async def _submit(service: ServiceProcess, over: threading.Event) -> None:
     body = encode_body(request_body())
     async with Client(service.target) as client:
         for _ in range(RUNS_FIRST):
-            await client.submit_run(body, key=str(uuid.uuid4()))
+            await submit_run(client, body, key=str(uuid.uuid4()))
         while not over.is_set():
             await asyncio.sleep(SUBMIT_EVERY_S)
-            await client.submit_run(body, key=str(uuid.uuid4()))
+            await submit_run(client, body, key=str(uuid.uuid4()))
 
 
 async def _fault(handle: PeerHandle, chance: random.Random, made: Soak, over: threading.Event) -> None:

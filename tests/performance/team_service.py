@@ -22,6 +22,7 @@ from runwatch.base.json import encode_body
 from tests.performance.measure import Figure
 from tests.support import postgres
 from tests.support.builders import request_body
+from tests.support.client_calls import submit_run
 from tests.support.crowd import Crowd, crowd
 from tests.support.reading import seconds_of_reads
 from tests.support.service import ServiceProcess
@@ -197,7 +198,7 @@ async def _submit(service: ServiceProcess) -> str:
     body = request_body()
     body["policy"]["budget"]["max_runtime_s"] = 86_400
     async with Client(service.target) as client:
-        return (await client.submit_run(encode_body(body), key=str(uuid.uuid4()))).id
+        return (await submit_run(client, encode_body(body), key=str(uuid.uuid4()))).id
 
 
 def _add_runs(team: Team, count: int) -> None:

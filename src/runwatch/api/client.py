@@ -3,14 +3,11 @@
 ::
 
     async with Client(target) as client:
-        run = await client.submit_run(body, key=str(uuid.uuid4()))
-        async for event in client.follow(run.id):
-            ...
-        receipt = await client.get_receipt(run.id)
+        receipt = await client.get_receipt(run_id)
+        written = await client.request("postExecutions", body=body, key=str(uuid.uuid4()))
 
 Every method raises errors of :mod:`runwatch.api.errors`, which hold the number of attempts and whether the outcome of a
-write is known. Typed mutating methods require an idempotency key, so that every write can be retried (manual:
-decisions, "Client and retries").
+write is known (manual: decisions, "Client and retries").
 """
 
 from __future__ import annotations
@@ -27,7 +24,6 @@ from runwatch.api.decoding.decoder import (
     decode_record,
     decode_value,
 )
-from runwatch.api.decoding.item_stream import UnreadableBodyError
 from runwatch.api.error_builder import OperationCall
 from runwatch.api.errors import InvalidRequestError, ReadOnlyError, UnusableResponseError
 from runwatch.api.http.exchange import HttpResponse
@@ -36,8 +32,6 @@ from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
 from runwatch.api.rate_limit_gate import RateLimitGate
 from runwatch.api.request_builder import QueryValue, build_request
 from runwatch.api.retry_policy import RETRIES
-from runwatch.api.run_follower import RunFollower
-from runwatch.api.run_tail import EndStep, PauseStep, RunTail
 from runwatch.api.secrets import build_secret_request, redact_answer_secrets
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
@@ -176,27 +170,6 @@ class Client:
         """Ask before each retry of a read, in the task that reads, whether it may be sent."""
         self._caller.may_retry_read = may_retry_read
 
-    async def submit_run(self, body: bytes, *, key: str) -> Run:
-        """Submit a run (``POST /v1/executions``).
-
-        Args:
-            body: The exact bytes of the request, as the outbox keeps them.
-            key: The idempotency key. The same key with the same bytes always means the same run.
-
-        Raises:
-            ApiError: As for :meth:`request`. A response without an ``execution_id`` is an ``UnusableResponseError``,
-                after which the outcome is unknown.
-        """
-        call = self._call("postExecutions", body=body, key=key, needs_key=True)
-
-        async def read(reply: HttpResponse) -> Run:
-            run = decode_record(reply.body, Run)
-            if not run.id:
-                raise UnreadableBodyError("the answer has no execution_id")
-            return run
-
-        return (await self._caller.make(call, read))[0]
-
     async def list_runs(
         self,
         *,
@@ -236,13 +209,6 @@ class Client:
         A test run has no result, and the service keeps one for a limited time only.
         """
         return await self._record("getExecutionsByExecutionIdResult", execution_id, RunResult)
-
-    async def cancel_run(self, execution_id: str, *, key: str) -> Run:
-        """Cancel a run (``POST /v1/executions/{execution_id}/cancel``).
-
-        This does not reverse a provider call in progress. A replayed response may be old; read the run for its state.
-        """
-        return await self._record("postExecutionsByExecutionIdCancel", execution_id, Run, key=key, needs_key=True)
 
     async def list_receipts(
         self,
@@ -333,24 +299,6 @@ class Client:
             seen.add(cursor)
             asked["cursor"] = cursor
 
-    async def follow(self, execution_id: str, *, after: str | None = None) -> AsyncIterator[RunEvent]:
-        """Yield the events of a run as they happen, each once, until the run has ended (manual: interface, "Events").
-
-        A failure that outlasts the retries is raised; continue later with the id of the last event as ``after``. A
-        service that no longer knows that id returns all events again. To have both handled, follow through the store
-        (:mod:`runwatch.store.live.stored_run_tail`).
-
-        Args:
-            after: The id of the last event already known.
-        """
-        follower = RunFollower(self, execution_id, RunTail(after))
-        while not isinstance(step := await follower.step(), EndStep):
-            if isinstance(step, PauseStep):
-                await self._clock.sleep(step.seconds)
-                continue
-            for event in step.new:
-                yield event
-
     def _operation(self, operation: str | Operation) -> Operation:
         if isinstance(operation, Operation):
             return operation
@@ -368,30 +316,19 @@ class Client:
         query: Mapping[str, QueryValue] = _NOTHING,
         body: bytes | None = None,
         key: str | None = None,
-        needs_key: bool = False,
     ) -> OperationCall:
         known = self._operation(operation)
         if known.mutates and self.read_only:
             raise ReadOnlyError(operation=known.id, what=known.title, key=key)
-        return OperationCall(
-            known, build_request(known, path=path, query=query, body=body, key=key, needs_key=needs_key)
-        )
+        return OperationCall(known, build_request(known, path=path, query=query, body=body, key=key))
 
-    async def _record(
-        self,
-        operation: str,
-        execution_id: str | None,
-        record: type[R],
-        *,
-        key: str | None = None,
-        needs_key: bool = False,
-    ) -> R:
+    async def _record(self, operation: str, execution_id: str | None, record: type[R]) -> R:
         path = _NOTHING if execution_id is None else {"execution_id": execution_id}
 
         async def read(reply: HttpResponse) -> R:
             return decode_record(reply.body, record)
 
-        return (await self._caller.make(self._call(operation, path=path, key=key, needs_key=needs_key), read))[0]
+        return (await self._caller.make(self._call(operation, path=path), read))[0]
 
     async def _page(
         self, call: OperationCall, record: type[R], again: Callable[[Record], Record] | None = None

@@ -28,7 +28,6 @@ def build_request(
     query: Mapping[str, QueryValue],
     body: bytes | None,
     key: str | None,
-    needs_key: bool,
 ) -> HttpRequest:
     """Build the request, with everything encoded.
 
@@ -37,8 +36,8 @@ def build_request(
     (manual: interface, "Idempotency").
 
     Raises:
-        InvalidRequestError: A parameter is missing, unknown or cannot be sent, the key is missing or cannot be sent, or
-            the request holds a misplaced secret.
+        InvalidRequestError: A parameter is missing, unknown or cannot be sent, the key cannot be sent, or the
+            request holds a misplaced secret.
     """
     # A cursor comes from the service and has any form.
     filters = {name: value for name, value in query.items() if isinstance(value, str) and name != "cursor"}
@@ -58,8 +57,6 @@ def build_request(
         asked = ""
         errors.append(_wrong("query", "Contains half of a surrogate pair, which cannot be sent."))
     key = key if key is not None and key.strip() else None
-    if key is None and needs_key:
-        errors.append(_wrong("Idempotency-Key", "Required."))
     if key is not None and not _KEY.fullmatch(key):
         errors.append(_wrong("Idempotency-Key", "Must be printable ASCII without white space at its ends."))
     if errors:
