@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from runwatch.api.client import Client
 from runwatch.api.run_follower import RunFollower
 from runwatch.api.run_tail import EndStep, PauseStep, RunTail
 from runwatch.records.event import RunEvent
+from runwatch.records.record import Page
 from runwatch.records.run import Run
 
 
@@ -24,9 +25,44 @@ async def cancel_run(client: Client, run_id: str, *, key: str) -> Run:
     return Run(value)
 
 
+class MemoryTail(RunTail):
+    """A tail that remembers the events of its run, as a store does.
+
+    Args:
+        after: The id of the last event that the caller has.
+    """
+
+    def __init__(self, after: str | None = None) -> None:
+        super().__init__(after)
+        self._start = after
+        self._seen = {after}
+
+    def take(self, events: Sequence[RunEvent], run_status: str | None = None) -> list[RunEvent]:
+        """Note a page, and return its new events."""
+        new = self.new_among(events)
+        self.note_page(events, run_status, new=new)
+        return new
+
+    def new_among(self, events: Sequence[RunEvent]) -> list[RunEvent]:
+        """Remember events; those up to the caller's start are not new."""
+        at = next((place + 1 for place, event in enumerate(events) if event.id and event.id == self._start), 0)
+        self._seen |= {event.id or event.wire_text for event in events[:at]}
+        return [event for event in events[at:] if self._is_new(event.id or event.wire_text)]
+
+    def _is_new(self, identity: str) -> bool:
+        is_new = identity not in self._seen
+        self._seen.add(identity)
+        return is_new
+
+
 async def follow(client: Client, run_id: str, *, after: str | None = None) -> AsyncIterator[RunEvent]:
     """Yield the events of a run as they happen, each once, until the run has ended."""
-    follower = RunFollower(client, run_id, RunTail(after))
+    tail = MemoryTail(after)
+
+    async def keep(page: Page[RunEvent], _: str | None) -> list[RunEvent]:
+        return tail.new_among(page.records)
+
+    follower = RunFollower(client, run_id, tail, keep)
     while not isinstance(step := await follower.step(), EndStep):
         if isinstance(step, PauseStep):
             await client._clock.sleep(step.seconds)

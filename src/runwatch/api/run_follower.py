@@ -1,24 +1,23 @@
 """Driver of an event tail: reads what the tail asks for, stores the pages and passes them to the tail.
 
-It neither waits nor gives up. The callers (:meth:`runwatch.api.client.Client.follow`, ``runs watch`` through
-:mod:`runwatch.store.live.stored_run_tail`, and the console's scheduler through
-:mod:`runwatch.store.live.run_tails`) call :meth:`RunFollower.step`, wait where it says so, and handle errors.
+It neither waits nor gives up. The callers (``runs watch`` through :mod:`runwatch.store.live.stored_run_tail`, and the
+console's scheduler through :mod:`runwatch.store.live.run_tails`) call :meth:`RunFollower.step`, wait where it says so,
+and handle errors.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from functools import partial
+from typing import Final, Protocol
 
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
 from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
 from runwatch.records.run import Run
-
-T = TypeVar("T")
 
 LONG_PAGE: Final = 5_000
 """Pages of more events are processed in a thread, so that the event loop is not blocked."""
@@ -62,11 +61,10 @@ class RunFollower:
     """Follows one run, one read at a time.
 
     Args:
-        keep: Stores a page before it reaches the tail, and decides which events are new; ``None`` where the tail
-            itself remembers that.
+        keep: Stores a page before it reaches the tail, and decides which events are new.
     """
 
-    def __init__(self, client: RunReads, run_id: str, tail: RunTail, keep: Keep | None = None) -> None:
+    def __init__(self, client: RunReads, run_id: str, tail: RunTail, keep: Keep) -> None:
         self._client = client
         self._run_id = run_id
         self._tail = tail
@@ -98,17 +96,10 @@ class RunFollower:
 
     async def _read_events(self, step: ReadStep) -> FollowedEvents:
         page = await self._client.list_events(self._run_id, after=step.after)
-        kept = None if self._keep is None else await self._keep(page, step.after)
-        new, has_ended = await run_beside_loop(page, lambda: self._note_page(page.records, kept))
+        new = await self._keep(page, step.after)
+        note = partial(self._tail.note_page, page.records, new=new)
+        has_ended = note() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(note)
         return FollowedEvents(new, page, has_ended=has_ended)
-
-    def _note_page(self, events: Sequence[RunEvent], new: list[RunEvent] | None) -> tuple[list[RunEvent], bool]:
-        return self._tail.note_page(events, new=new), any(event.ends_run for event in events)
-
-
-async def run_beside_loop(page: Page[RunEvent], work: Callable[[], T]) -> T:
-    """Run ``work`` on a page, in a thread if the page is long."""
-    return work() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(work)
 
 
 def _refuses_position(error: ApiError, step: ReadStep) -> bool:

@@ -3,10 +3,9 @@
 ``RunTail`` says what to read next and receives the result; it neither waits nor reads.
 :class:`runwatch.api.run_follower.RunFollower` does the reading.
 
-No event is lost or doubled when pages overlap, repeat, or return the whole list or parts of it again. There are two
-ways to know which events are new. For a library user without a store the tail keeps the ids of its run (about 100 bytes
-an event). A caller with a store inserts each page there first and passes on what was new; the tail then keeps nothing.
-In both cases the tail gets whole pages, because repeated events also show the service's position.
+No event is lost or doubled when pages overlap, repeat, or return the whole list or parts of it again: the caller stores
+each page first and passes on what was new. The tail gets whole pages, because repeated events also show the service's
+position.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ class RunTail:
     """
 
     def __init__(self, after: str | None = None) -> None:
-        self._cursor = self._position = self._start = after
-        self._seen = set() if after is None else {after}
+        self._cursor = self._position = after
         self._walked: set[str] = set()
         self._asked: Literal["events", "status"] = "events"
         self._pause = 0.0
@@ -108,34 +106,33 @@ class RunTail:
         return pause_s
 
     def note_page(
-        self, events: Sequence[RunEvent], run_status: str | None = None, *, new: list[RunEvent] | None = None
-    ) -> list[RunEvent]:
+        self, events: Sequence[RunEvent], run_status: str | None = None, *, new: Sequence[RunEvent] = ()
+    ) -> bool:
         """Process the result of the last read.
 
         Args:
             events: The page in the service's order; empty for a status read.
             run_status: The run's status after a status read, or whenever the caller knows it, for example from a list;
                 ``None`` when it is unknown.
-            new: The events that are new to the caller's store; ``None`` if the tail has to remember.
+            new: The events that are new to the caller's store, in the service's order.
 
         Returns:
-            The new events, in the service's order.
+            Whether the page holds the run's last event.
         """
         if self._asked == "status":
             self._status_is_due = False
             self._note(run_status)
-            return []
-        new = self._new_among(events) if new is None else new
+            return False
         if last := _last_id(new):
             self._cursor = self._position = last
         # A final event that is already known also ends the tail: nothing follows it.
-        self._is_done = any(event.ends_run for event in events)
+        self._is_done = has_ended = any(event.ends_run for event in events)
         if new:
             self._apply()
         elif not self._walk(events):
             self._be_quiet(is_empty=not events)
         self._note(run_status)
-        return new
+        return has_ended
 
     def forget_position(self) -> bool:
         """Start over at the first event after the service refused the position; return False if there was none.
@@ -145,28 +142,6 @@ class RunTail:
         """
         known, self._position = self._position, None
         return known is not None
-
-    def _remember(self, event: RunEvent) -> bool:
-        # The whole text identifies an event without an id.
-        identity = event.id or event.wire_text
-        if identity in self._seen:
-            return False
-        self._seen.add(identity)
-        return True
-
-    def _new_among(self, events: Sequence[RunEvent]) -> list[RunEvent]:
-        if self._start is not None:
-            events = self._from_start(events)
-        return [event for event in events if self._remember(event)]
-
-    def _from_start(self, events: Sequence[RunEvent]) -> Sequence[RunEvent]:
-        """Leave out the events up to the caller's start, which the caller has but this tail does not."""
-        at = next((place for place, event in enumerate(events) if event.id == self._start), None)
-        if at is None:
-            return events
-        for event in events[:at]:
-            self._remember(event)
-        return events[at + 1 :]
 
     def _apply(self) -> None:
         self._has_applied = True
