@@ -42,7 +42,7 @@ class DatabaseVault(Vault):
         if kept and not any(keys.has_key_of(row["sealed"]) for row in kept):
             raise LocalServiceError(
                 "No master key here opens the secrets of this database",
-                detail=f"It has {len(kept)}, and their master key is missing.",
+                detail=f"Secrets whose master key is missing: {len(kept)}",
                 hint=(
                     "Bring the master key here, master.key beside the settings or local_service.master_key_command, and"
                     " start again. If it is lost for ever, 'runwatch serve --rotate-master-key' with the same database"
