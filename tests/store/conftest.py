@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from runwatch.store.db.database import Database
-from runwatch.store.repositories.scope import Scope
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.watch_list import WatchList
+from tests.store.stub import StubClient
+from tests.support.clock import FakeClock
 
 
 @pytest.fixture
@@ -26,5 +29,15 @@ def database(database_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def scope() -> Scope:
-    return Scope("work", "ten_01", "key_A1b2C3")
+def store(database: Database) -> EventStore:
+    return EventStore(database)
+
+
+@pytest.fixture
+def client() -> StubClient:
+    return StubClient()
+
+
+@pytest.fixture
+def watchlist(database: Database, clock: FakeClock) -> WatchList:
+    return WatchList(database, clock=clock)

@@ -18,11 +18,13 @@ from runwatch.records.account import Account
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
 from runwatch.records.run import Run
+from runwatch.store.repositories.scope import Scope
 from tests.support import builders
 from tests.support.clock import START
 
 ORIGIN = "https://api.example.com"
 KEY = "solverapi_test_canary-8f21c0de"
+SCOPE = Scope("work", "ten_01", "key_A1b2C3")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.outbox import Outbox, WriteRequest
 from runwatch.store.repositories.watch_list import WatchList
-from tests.store.stub import StubClient
-from tests.store.worker import PAGE, RUN, SCOPE
+from tests.store.stub import SCOPE, StubClient
+from tests.store.worker import PAGE, RUN
 from tests.support.builders import RUN_ID, event
 
 ROOT = Path(__file__).parents[2]

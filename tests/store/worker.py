@@ -15,12 +15,10 @@ from runwatch.store.db.database import Database
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.outbox import Outbox, WriteRequest
-from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
-from tests.store.stub import StubClient, exchange
+from tests.store.stub import SCOPE, StubClient, exchange
 from tests.support.builders import event
 
-SCOPE = Scope("work", "ten_01", "key_A1b2C3")
 RUN = "ex_shared"
 PAGE = 5
 

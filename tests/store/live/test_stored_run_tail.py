@@ -21,7 +21,7 @@ from runwatch.store.repositories.event_store import EventGap, EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure
 from runwatch.store.state.failure_kind import FailureKind
-from tests.store.stub import StubClient, held, lost, refused, unusable
+from tests.store.stub import SCOPE, StubClient, held, lost, refused, unusable
 from tests.support.builders import RUN_ID, account, echo_events, event, problem, run
 from tests.support.clock import START, FakeClock
 from tests.support.sampling import examples
@@ -29,16 +29,6 @@ from tests.support.scripted import Said, ScriptedService
 
 EVENTS = "getExecutionsByExecutionIdEvents"
 LOG = echo_events()
-
-
-@pytest.fixture
-def store(database: Database) -> EventStore:
-    return EventStore(database)
-
-
-@pytest.fixture
-def client() -> StubClient:
-    return StubClient()
 
 
 def after(log: Sequence[RunEvent]) -> Any:
@@ -66,74 +56,74 @@ class Followed:
 
 
 @pytest.fixture
-def followed(client: StubClient, scope: Scope, store: EventStore, clock: FakeClock) -> Followed:
-    return Followed(client, scope, store, clock, 600)
+def followed(client: StubClient, store: EventStore, clock: FakeClock) -> Followed:
+    return Followed(client, SCOPE, store, clock, 600)
 
 
 async def test_all_events_come_once_and_the_run_is_complete(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
     client.event_pages.extend([LOG[:2], [], LOG[1:3], after(LOG)])
     assert await followed.all() == LOG
-    assert await store.is_complete(scope, RUN_ID)
-    assert await store.window(scope, RUN_ID, 0, 100) == LOG
+    assert await store.is_complete(SCOPE, RUN_ID)
+    assert await store.window(SCOPE, RUN_ID, 0, 100) == LOG
     assert followed.troubles == []
 
 
 async def test_a_complete_run_is_reported_from_the_disk_alone(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
-    await store.append(scope, RUN_ID, LOG)
+    await store.append(SCOPE, RUN_ID, LOG)
     assert await followed.all() == LOG
     assert client.asked == []
 
 
 async def test_stored_events_come_first_and_reading_goes_on_behind_them(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
-    await store.append(scope, RUN_ID, LOG[:3])
+    await store.append(SCOPE, RUN_ID, LOG[:3])
     client.event_pages.append(after(LOG))
     assert await followed.all() == LOG
     assert client.asked == [f"events of {RUN_ID} after {LOG[2].id}"]
 
 
 async def test_events_are_stored_before_they_are_reported(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
     client.event_pages.append(after(LOG))
     first = await anext(followed.events)
     assert first == LOG[0]
-    assert await store.window(scope, RUN_ID, 0, 1) == [first]
+    assert await store.window(SCOPE, RUN_ID, 0, 1) == [first]
 
 
 async def test_events_that_another_process_stores_meanwhile_come_too(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
     client.event_pages.append(LOG[:1])
     assert await anext(followed.events) == LOG[0]
-    await store.append(scope, RUN_ID, LOG[1:4])
+    await store.append(SCOPE, RUN_ID, LOG[1:4])
     client.event_pages.append(after(LOG))
     assert await followed.all() == LOG[1:]
 
 
 async def test_the_end_that_another_process_stored_ends_it(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
     client.event_pages.append(LOG[:1])
     assert await anext(followed.events) == LOG[0]
-    await store.append(scope, RUN_ID, LOG[1:])
+    await store.append(SCOPE, RUN_ID, LOG[1:])
     client.event_pages.append([])
     assert await followed.all() == LOG[1:]
 
 
 async def test_a_run_that_ended_without_its_final_event_ends_and_is_complete(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
     client.event_pages.extend([LOG[:2], []])
     client.runs.append(run(status="failed"))
     client.runs.popleft()
     assert await followed.all() == LOG[:2]
-    assert await store.is_complete(scope, RUN_ID)
+    assert await store.is_complete(SCOPE, RUN_ID)
 
 
 @pytest.mark.parametrize("status", [403, 405, 501])
@@ -171,9 +161,9 @@ async def test_a_first_read_that_fails_is_raised_at_once(
 
 
 async def test_a_first_read_that_fails_still_tells_what_is_stored(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore
+    followed: Followed, client: StubClient, store: EventStore
 ) -> None:
-    await store.append(scope, RUN_ID, LOG[:2])
+    await store.append(SCOPE, RUN_ID, LOG[:2])
     client.event_pages.append(lost(operation=EVENTS))
     assert [await anext(followed.events), await anext(followed.events)] == LOG[:2]
     with pytest.raises(ApiError):
@@ -203,11 +193,11 @@ async def test_a_service_that_stumbles_is_asked_again(
 
 @pytest.mark.parametrize(("chance", "factor"), [(0.0, 0.8), (0.5, 1.0), (0.75, 1.1)])
 async def test_waits_double_up_to_half_a_minute_and_chance_moves_them(
-    client: StubClient, scope: Scope, store: EventStore, chance: float, factor: float
+    client: StubClient, store: EventStore, chance: float, factor: float
 ) -> None:
     clock = FakeClock(chances=[chance])
     client.event_pages.extend([LOG[:1], *[lost(operation=EVENTS)] * 9, after(LOG)])
-    await Followed(client, scope, store, clock, inf).all()
+    await Followed(client, SCOPE, store, clock, inf).all()
     assert clock.sleeps == pytest.approx([factor * wait for wait in (0.5, 1, 2, 4, 8, 16, 30, 30, 30)])
 
 
@@ -222,12 +212,12 @@ async def test_a_good_answer_makes_the_waits_short_again(
 
 
 async def test_patience_ends_a_time_after_the_last_good_answer(
-    client: StubClient, scope: Scope, store: EventStore, clock: FakeClock
+    client: StubClient, store: EventStore, clock: FakeClock
 ) -> None:
     clock.set_chances(0.5)
     trouble = lost(operation=EVENTS)
     client.event_pages.extend([LOG[:1], trouble])
-    followed = Followed(client, scope, store, clock, 5)
+    followed = Followed(client, SCOPE, store, clock, 5)
     with pytest.raises(type(trouble)) as caught:
         await followed.all()
     assert caught.value is trouble
@@ -236,11 +226,11 @@ async def test_patience_ends_a_time_after_the_last_good_answer(
 
 
 async def test_a_hold_is_waited_out_and_takes_no_patience(
-    client: StubClient, scope: Scope, store: EventStore, clock: FakeClock
+    client: StubClient, store: EventStore, clock: FakeClock
 ) -> None:
     limit, hold = refused("rate_limited", operation=EVENTS), held(40, operation=EVENTS)
     client.event_pages.extend([LOG[:1], limit, hold, lost(operation=EVENTS), after(LOG)])
-    followed = Followed(client, scope, store, clock, 10)
+    followed = Followed(client, SCOPE, store, clock, 10)
     assert await followed.all() == LOG
     assert clock.sleeps == pytest.approx([20, 40, 0.4])
     assert [trouble for trouble, _ in followed.troubles] == [
@@ -280,30 +270,30 @@ async def test_what_asking_again_does_not_mend_is_raised(
     ids=lambda error: type(error).__name__,
 )
 async def test_a_cursor_that_is_refused_leads_to_reading_everything_again(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore, answer: ApiError
+    followed: Followed, client: StubClient, store: EventStore, answer: ApiError
 ) -> None:
-    await store.append(scope, RUN_ID, LOG[:2])
+    await store.append(SCOPE, RUN_ID, LOG[:2])
     client.event_pages.extend([answer, after(LOG)])
     assert await followed.all() == LOG
     assert client.asked == [f"events of {RUN_ID} after {LOG[1].id}", f"events of {RUN_ID} after None"]
 
 
 async def test_times_without_an_answer_are_noted_where_they_were(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore, clock: FakeClock
+    followed: Followed, client: StubClient, store: EventStore, clock: FakeClock
 ) -> None:
     clock.set_chances(0.5)
     client.event_pages.extend([LOG[:2], lost(operation=EVENTS), lost(operation=EVENTS), after(LOG)])
     await followed.all()
-    assert await store.gaps(scope, RUN_ID) == [EventGap(START, START + timedelta(seconds=1.5), 2)]
+    assert await store.gaps(SCOPE, RUN_ID) == [EventGap(START, START + timedelta(seconds=1.5), 2)]
 
 
 async def test_quiet_times_are_no_gaps(
-    followed: Followed, client: StubClient, scope: Scope, store: EventStore, clock: FakeClock
+    followed: Followed, client: StubClient, store: EventStore, clock: FakeClock
 ) -> None:
     client.event_pages.extend([LOG[:2], [], [], [], after(LOG)])
     await followed.all()
     assert len(clock.sleeps) == 3
-    assert await store.gaps(scope, RUN_ID) == []
+    assert await store.gaps(SCOPE, RUN_ID) == []
 
 
 _STEP = st.sampled_from(["page", "page", "short", "twice", "all", "lost", "502", "429", "other", "stop"])
@@ -355,9 +345,7 @@ async def test_whatever_happens_on_the_way_every_event_comes_once(
     assert await store.window(scope, RUN_ID, 0, 100) == log
 
 
-async def test_a_real_client_and_a_real_service_that_stumbles(
-    scope: Scope, store: EventStore, clock: FakeClock
-) -> None:
+async def test_a_real_client_and_a_real_service_that_stumbles(store: EventStore, clock: FakeClock) -> None:
     service = ScriptedService(runs=[run()], events={RUN_ID: LOG}, account=account())
     path = f"/v1/executions/{RUN_ID}/events"
     broken = Said(502, b"<html>bad gateway</html>", content_type="text/html")
@@ -365,7 +353,7 @@ async def test_a_real_client_and_a_real_service_that_stumbles(
     first = Said(200, {"events": [dict(item.raw) for item in LOG[:2]]})
     service.say("GET", path, first, broken, broken, broken, limited, Said(200, {"events": [dict(e.raw) for e in LOG]}))
     async with service, Client(Target("work", service.base_url, None), clock=clock) as client:
-        followed = Followed(client, scope, store, clock, 600)
+        followed = Followed(client, SCOPE, store, clock, 600)
         assert await followed.all() == LOG
     assert [trouble for trouble, _ in followed.troubles] == [FailureKind.OFFLINE, FailureKind.RATE_LIMITED]
     assert followed.troubles[1][1] == 7

@@ -15,8 +15,7 @@ from runwatch.store.repositories.activity import RunEnd, count_problem_codes, fi
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal, JournalProblem, JournalRequest
 from runwatch.store.repositories.record_cache import RecordCache
-from runwatch.store.repositories.scope import Scope
-from tests.store.stub import exchange
+from tests.store.stub import SCOPE, exchange
 from tests.support.builders import echo_events, open_run, problem
 from tests.support.clock import START
 from tests.support.hostile import CORPUS
@@ -59,12 +58,10 @@ async def test_several_stretches_leave_out_what_lies_between(journal: Journal) -
     assert [line.at for line in found.lines] == [START, START + timedelta(minutes=60)]
 
 
-async def test_the_end_of_a_followed_run_is_found_by_its_last_event(
-    journal: Journal, database: Database, scope: Scope
-) -> None:
+async def test_the_end_of_a_followed_run_is_found_by_its_last_event(journal: Journal, database: Database) -> None:
     events = EventStore(database)
-    await events.append(scope, "ex_1", echo_events("ex_1", final="failed"))
-    await events.append(scope, "ex_2", echo_events("ex_2")[:-1])
+    await events.append(SCOPE, "ex_1", echo_events("ex_1", final="failed"))
+    await events.append(SCOPE, "ex_2", echo_events("ex_2")[:-1])
     ended = echo_events("ex_1", final="failed")[-1].at
     assert ended is not None
     found = await find_activity(journal, [(ended, ended)])
@@ -74,12 +71,10 @@ async def test_the_end_of_a_followed_run_is_found_by_its_last_event(
     assert found.kept.ends == 1
 
 
-async def test_a_run_of_the_list_is_reported_once_and_with_its_reason(
-    journal: Journal, database: Database, scope: Scope
-) -> None:
-    await EventStore(database).append(scope, "ex_1", echo_events("ex_1", final="failed"))
+async def test_a_run_of_the_list_is_reported_once_and_with_its_reason(journal: Journal, database: Database) -> None:
+    await EventStore(database).append(SCOPE, "ex_1", echo_events("ex_1", final="failed"))
     ended = open_run("ex_1", "failed", reason="fallback_exhausted", completed_at=format_iso(START))
-    await RecordCache(database).save(scope, "run", [ended, open_run("ex_2", "running")], START)
+    await RecordCache(database).save(SCOPE, "run", [ended, open_run("ex_2", "running")], START)
     found = await find_activity(journal, [(START, START)])
     assert [line.raw["reason"] for line in found.lines if isinstance(line, RunEnd)] == ["fallback_exhausted"]
 
@@ -95,9 +90,9 @@ async def test_words_narrow_what_is_found_wherever_they_stand(journal: Journal) 
     assert (await find_activity(journal, around(0), "rate_limited ex_2")).lines == []
 
 
-async def test_nothing_found_names_the_nearest_of_each_kind(journal: Journal, database: Database, scope: Scope) -> None:
+async def test_nothing_found_names_the_nearest_of_each_kind(journal: Journal, database: Database) -> None:
     ended = open_run("ex_1", "completed", completed_at=format_iso(START))
-    await RecordCache(database).save(scope, "run", [ended], START)
+    await RecordCache(database).save(SCOPE, "run", [ended], START)
     for minutes in (-90, -60, 60, 90):
         note(journal, minutes, problem("not_found"))
     note(journal, -61)

@@ -12,6 +12,7 @@ from runwatch.store.db.schema import MIGRATIONS
 from runwatch.store.repositories.notes import LocalNote, LocalNotes
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
+from tests.store.stub import SCOPE
 from tests.support.clock import START, FakeClock
 from tests.support.hostile import CORPUS
 
@@ -21,52 +22,52 @@ def notes(database: Database, clock: FakeClock) -> LocalNotes:
     return LocalNotes(database, clock=clock)
 
 
-async def test_a_text_takes_the_place_of_the_one_before(notes: LocalNotes, scope: Scope, clock: FakeClock) -> None:
-    await notes.write(scope, "run", "ex_1", "label", "nightly")
+async def test_a_text_takes_the_place_of_the_one_before(notes: LocalNotes, clock: FakeClock) -> None:
+    await notes.write(SCOPE, "run", "ex_1", "label", "nightly")
     clock.advance(5)
-    await notes.write(scope, "run", "ex_1", "label", "weekly")
-    await notes.write(scope, "run", "ex_1", "note", "ask Kim")
-    assert await notes.list_for(scope, "run") == [
+    await notes.write(SCOPE, "run", "ex_1", "label", "weekly")
+    await notes.write(SCOPE, "run", "ex_1", "note", "ask Kim")
+    assert await notes.list_for(SCOPE, "run") == [
         LocalNote("ex_1", "label", clock.now(), "weekly"),
         LocalNote("ex_1", "note", clock.now(), "ask Kim"),
     ]
 
 
-async def test_an_empty_text_takes_it_away(notes: LocalNotes, scope: Scope) -> None:
-    await notes.write(scope, "run", "ex_1", "label", "nightly")
-    await notes.write(scope, "run", "ex_1", "label", "")
-    await notes.write(scope, "run", "ex_2", "label", "")
-    assert await notes.list_for(scope, "run") == []
+async def test_an_empty_text_takes_it_away(notes: LocalNotes) -> None:
+    await notes.write(SCOPE, "run", "ex_1", "label", "nightly")
+    await notes.write(SCOPE, "run", "ex_1", "label", "")
+    await notes.write(SCOPE, "run", "ex_2", "label", "")
+    assert await notes.list_for(SCOPE, "run") == []
 
 
-async def test_what_was_not_seen_stays_and_is_reported(notes: LocalNotes, scope: Scope) -> None:
-    assert await notes.write(scope, "run", "ex_1", "label", "theirs", seen="") is None
-    assert await notes.write(scope, "run", "ex_1", "label", "mine", seen="") == "theirs"
-    assert [note.text for note in await notes.list_for(scope, "run")] == ["theirs"]
-    assert await notes.write(scope, "run", "ex_1", "label", "", seen="other") == "theirs"
-    assert await notes.write(scope, "run", "ex_1", "label", "mine", seen="theirs") is None
-    assert await notes.write(scope, "run", "ex_1", "label", "", seen="mine") is None
-    assert await notes.write(scope, "run", "ex_1", "label", "late", seen="mine") == "", "it was taken away meanwhile"
-    assert await notes.list_for(scope, "run") == []
+async def test_what_was_not_seen_stays_and_is_reported(notes: LocalNotes) -> None:
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "theirs", seen="") is None
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "mine", seen="") == "theirs"
+    assert [note.text for note in await notes.list_for(SCOPE, "run")] == ["theirs"]
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "", seen="other") == "theirs"
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "mine", seen="theirs") is None
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "", seen="mine") is None
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "late", seen="mine") == "", "it was taken away meanwhile"
+    assert await notes.list_for(SCOPE, "run") == []
 
 
-async def test_the_same_text_by_two_is_no_conflict(notes: LocalNotes, scope: Scope, clock: FakeClock) -> None:
-    await notes.write(scope, "run", "ex_1", "label", "same")
+async def test_the_same_text_by_two_is_no_conflict(notes: LocalNotes, clock: FakeClock) -> None:
+    await notes.write(SCOPE, "run", "ex_1", "label", "same")
     clock.advance(5)
-    assert await notes.write(scope, "run", "ex_1", "label", "same", seen="") is None
-    assert [note.at for note in await notes.list_for(scope, "run")] == [clock.now()]
+    assert await notes.write(SCOPE, "run", "ex_1", "label", "same", seen="") is None
+    assert [note.at for note in await notes.list_for(SCOPE, "run")] == [clock.now()]
 
 
-async def test_kinds_and_scopes_share_nothing(notes: LocalNotes, scope: Scope) -> None:
-    await notes.write(scope, "run", "ex_1", "label", "nightly")
-    assert await notes.list_for(scope, "receipt") == []
-    assert await notes.list_for(Scope("other", scope.service, scope.principal), "run") == []
+async def test_kinds_and_scopes_share_nothing(notes: LocalNotes) -> None:
+    await notes.write(SCOPE, "run", "ex_1", "label", "nightly")
+    assert await notes.list_for(SCOPE, "receipt") == []
+    assert await notes.list_for(Scope("other", SCOPE.service, SCOPE.principal), "run") == []
 
 
-async def test_any_text_can_be_a_note(notes: LocalNotes, scope: Scope) -> None:
+async def test_any_text_can_be_a_note(notes: LocalNotes) -> None:
     for hostile in filter(lambda entry: entry.text, CORPUS):
-        await notes.write(scope, hostile.name, hostile.text, "note", hostile.text)
-        [note] = await notes.list_for(scope, hostile.name)
+        await notes.write(SCOPE, hostile.name, hostile.text, "note", hostile.text)
+        [note] = await notes.list_for(SCOPE, hostile.name)
         assert (note.record_id, note.text) == (hostile.text, hostile.text), hostile.name
 
 

@@ -11,6 +11,7 @@ from runwatch.records.template import Template
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.record_versions import KEPT_FOR, RecordVersions
 from runwatch.store.repositories.scope import Scope
+from tests.store.stub import SCOPE
 from tests.support.clock import START
 from tests.support.hostile import CORPUS, Hostile
 from tests.support.resources import template
@@ -32,60 +33,56 @@ async def of(
     return [(version.record, version.first_seen_at, version.last_seen_at) for version in known]
 
 
-async def test_what_stays_the_same_is_one_version_that_was_seen_longer(versions: RecordVersions, scope: Scope) -> None:
+async def test_what_stays_the_same_is_one_version_that_was_seen_longer(versions: RecordVersions) -> None:
     for minute in range(3):
-        await versions.note(scope, [BLOCKED], START + minute * MINUTE)
-    assert await of(versions, scope) == [(BLOCKED, START, START + 2 * MINUTE)]
+        await versions.note(SCOPE, [BLOCKED], START + minute * MINUTE)
+    assert await of(versions, SCOPE) == [(BLOCKED, START, START + 2 * MINUTE)]
 
 
-async def test_a_text_that_comes_back_is_a_version_of_its_own(versions: RecordVersions, scope: Scope) -> None:
+async def test_a_text_that_comes_back_is_a_version_of_its_own(versions: RecordVersions) -> None:
     for minute, record in enumerate((BLOCKED, CLEARED, BLOCKED)):
-        await versions.note(scope, [record], START + minute * MINUTE)
-    assert [(record, seen) for record, seen, _ in await of(versions, scope)] == [
+        await versions.note(SCOPE, [record], START + minute * MINUTE)
+    assert [(record, seen) for record, seen, _ in await of(versions, SCOPE)] == [
         (BLOCKED, START + 2 * MINUTE),
         (CLEARED, START + MINUTE),
         (BLOCKED, START),
     ]
 
 
-async def test_a_console_whose_answer_is_older_does_not_rewrite_history(versions: RecordVersions, scope: Scope) -> None:
-    await versions.note(scope, [CLEARED], START + MINUTE)
-    await versions.note(scope, [BLOCKED], START)
-    assert await of(versions, scope) == [(CLEARED, START + MINUTE, START + MINUTE)]
-    await versions.note(scope, [CLEARED], START)
-    assert await of(versions, scope) == [(CLEARED, START + MINUTE, START + MINUTE)]
+async def test_a_console_whose_answer_is_older_does_not_rewrite_history(versions: RecordVersions) -> None:
+    await versions.note(SCOPE, [CLEARED], START + MINUTE)
+    await versions.note(SCOPE, [BLOCKED], START)
+    assert await of(versions, SCOPE) == [(CLEARED, START + MINUTE, START + MINUTE)]
+    await versions.note(SCOPE, [CLEARED], START)
+    assert await of(versions, SCOPE) == [(CLEARED, START + MINUTE, START + MINUTE)]
 
 
-async def test_two_profiles_of_one_service_share_nothing(versions: RecordVersions, scope: Scope) -> None:
-    await versions.note(scope, [BLOCKED], START)
-    assert await of(versions, Scope("other", scope.service, scope.principal)) == []
+async def test_two_profiles_of_one_service_share_nothing(versions: RecordVersions) -> None:
+    await versions.note(SCOPE, [BLOCKED], START)
+    assert await of(versions, Scope("other", SCOPE.service, SCOPE.principal)) == []
 
 
-async def test_versions_are_kept_for_ninety_days_after_they_were_last_seen(
-    versions: RecordVersions, scope: Scope
-) -> None:
-    await versions.note(scope, [BLOCKED], START)
-    await versions.note(scope, [CLEARED], START + MINUTE)
+async def test_versions_are_kept_for_ninety_days_after_they_were_last_seen(versions: RecordVersions) -> None:
+    await versions.note(SCOPE, [BLOCKED], START)
+    await versions.note(SCOPE, [CLEARED], START + MINUTE)
     assert await versions.prune(START + KEPT_FOR) == 0
     assert await versions.prune(START + KEPT_FOR + MINUTE) == 1
-    assert [record for record, _, _ in await of(versions, scope)] == [CLEARED]
+    assert [record for record, _, _ in await of(versions, SCOPE)] == [CLEARED]
 
 
-async def test_what_has_no_id_or_no_end_has_no_versions(versions: RecordVersions, scope: Scope) -> None:
+async def test_what_has_no_id_or_no_end_has_no_versions(versions: RecordVersions) -> None:
     deep: list[object] = []
     for _ in range(5000):
         deep = [deep]
-    await versions.note(scope, [Template({"eligible": True}), Template({"template_id": "a", "deep": deep})], START)
-    assert await versions.of(scope, Template) == {}
+    await versions.note(SCOPE, [Template({"eligible": True}), Template({"template_id": "a", "deep": deep})], START)
+    assert await versions.of(SCOPE, Template) == {}
 
 
 @pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry.name)
-async def test_any_text_of_the_service_comes_back_exactly(
-    versions: RecordVersions, scope: Scope, entry: Hostile
-) -> None:
+async def test_any_text_of_the_service_comes_back_exactly(versions: RecordVersions, entry: Hostile) -> None:
     record = Template({"template_id": f"t{entry.text}", entry.text: [entry.text]})
-    await versions.note(scope, [record], START)
-    assert [kept for kept, _, _ in await of(versions, scope, record.id)] == [record]
+    await versions.note(SCOPE, [record], START)
+    assert [kept for kept, _, _ in await of(versions, SCOPE, record.id)] == [record]
 
 
 def test_the_digest_is_of_what_is_said_and_not_of_its_order() -> None:
