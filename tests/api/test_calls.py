@@ -20,7 +20,6 @@ from runwatch.api.errors import (
     UnusableResponseError,
 )
 from runwatch.api.operations import OPERATIONS, Operation
-from runwatch.api.rate_limit_gate import RateLimitGate
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from tests.api.conftest import (
@@ -290,16 +289,6 @@ class TestTheGate:
         assert len(server.heard) == 2
         assert clock.sleeps == []
 
-    async def test_all_clients_of_a_gate_are_held_together(
-        self, server: RawServer, connect: Connect, clock: FakeClock
-    ) -> None:
-        gate = RateLimitGate(clock)
-        first, second, apart = connect(gate=gate), connect(gate=gate), connect()
-        server.script(problem_answer("rate_limited", headers=(("Retry-After", "7"),)), OK)
-        await failure(first)
-        assert (await failure(second)).seconds == pytest.approx(7)
-        await apart.request("getAccount")
-
     async def test_a_spent_quota_holds_only_its_operation(
         self, server: RawServer, client: Client, clock: FakeClock
     ) -> None:
@@ -330,8 +319,7 @@ class TestTheGate:
     async def test_a_gate_that_closes_between_two_attempts_ends_the_call_with_the_failure_it_has(
         self, server: RawServer, connect: Connect, clock: FakeClock
     ) -> None:
-        gate = RateLimitGate(clock)
-        client = connect(gate=gate, observe=lambda exchange: gate.close(exchange.origin, None, 30))
+        client: Client = connect(observe=lambda _: client.gate.close(None, 30))
         server.script(DOWN)
         error = await submit(client)
         assert (error.status, error.attempts, error.outcome_known) == (503, 1, False)
@@ -420,7 +408,7 @@ class TestTheObserver:
     async def test_calls_that_send_nothing_are_not_reported(self, server: RawServer, connect: Connect) -> None:
         told: list[RequestAttempt] = []
         client = connect(observe=told.append, read_only=True)
-        client.gate.close(server.base_url, None, 5)
+        client.gate.close(None, 5)
         await failure(client)
         with pytest.raises(ReadOnlyError):
             await cancel_run(client, "x", key="k")

@@ -83,16 +83,11 @@ async def test_numbers_come_exactly_as_they_were_sent(server: RawServer, client:
 
 async def test_a_list_sends_its_filters_and_leaves_out_what_is_not_given(server: RawServer, client: Client) -> None:
     server.script(json_answer({"executions": [plain(run("ex_1"))], "next_cursor": "a/b="}))
-    page = await client.list_runs(status="running", cursor="x+y/z=", limit=5)
+    page = await client.page(
+        "getExecutions", query={"status": "running", "cursor": "x+y/z=", "limit": 5, "since": None}
+    )
     assert server.paths == ["/v1/executions?status=running&cursor=x%2By%2Fz%3D&limit=5"]
     assert ([each.id for each in page.records], page.next_cursor, page.end_is_proven) == (["ex_1"], "a/b=", False)
-
-
-async def test_receipts_are_filtered_by_the_service(server: RawServer, client: Client) -> None:
-    server.script(json_answer({"receipts": [plain(echo_receipt("ex_1"))]}))
-    page = await client.list_receipts(since="2026-11-16T00:00:00Z", status="failed", arm_id="arm_1")
-    assert server.paths == ["/v1/receipts?since=2026-11-16T00%3A00%3A00Z&status=failed&arm_id=arm_1"]
-    assert page.end_is_proven
 
 
 async def test_events_come_with_their_text(server: RawServer, client: Client) -> None:
@@ -108,7 +103,7 @@ async def test_a_big_page_is_decoded_in_slices(
     monkeypatch.setattr(client_module, "SLICED_DECODE_BYTES", 100)
     monkeypatch.delattr(client_module, "decode_page")
     server.script(json_answer({"executions": [plain(run(f"ex_{number}")) for number in range(9)]}))
-    assert len((await client.list_runs()).records) == 9
+    assert len((await client.page("getExecutions")).records) == 9
 
 
 class TestRequest:

@@ -11,69 +11,66 @@ from runwatch.api.rate_limit_gate import DEFAULT_HOLD_S, LONGEST_HOLD_S, RateLim
 from tests.support.builders import problem
 from tests.support.clock import FakeClock
 
-HERE = "https://api.example.test"
-THERE = "https://other.example.test"
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def test_an_open_gate_lets_everything_through(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.check(HERE, "getExecutions")
-    assert gate.holds_until(HERE) is None
-    assert gate.seconds_left(HERE, "getExecutions") == 0
+    gate.check("getExecutions")
+    assert gate.seconds_left() == 0
+    assert gate.seconds_left("getExecutions") == 0
 
 
-def test_a_rate_limit_holds_every_operation_of_its_origin_and_of_no_other(clock: FakeClock) -> None:
+def test_a_rate_limit_holds_every_operation(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, None, 20)
+    gate.close(None, 20)
     clock.advance(5)
     with pytest.raises(RateLimitedError) as held:
-        gate.check(HERE, "getExecutions", key="k")
+        gate.check("getExecutions", key="k")
     assert held.value.seconds == pytest.approx(15)
     assert (held.value.operation, held.value.attempts, held.value.key) == ("getExecutions", 0, "k")
     assert held.value.outcome_known
-    gate.check(THERE, "getExecutions")
 
 
 def test_a_hold_ends_to_the_moment(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, None, 20)
+    gate.close(None, 20)
     clock.advance(19.99)
     with pytest.raises(RateLimitedError):
-        gate.check(HERE, "getAccount")
+        gate.check("getAccount")
     clock.advance(0.01)
-    gate.check(HERE, "getAccount")
+    gate.check("getAccount")
 
 
 def test_a_spent_quota_holds_only_the_operation_that_met_it(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, "postExecutions", 3600)
-    gate.check(HERE, "getExecutions")
-    assert gate.holds_until(HERE) is None
-    assert gate.holds_until(HERE, "postExecutions") == clock.monotonic() + 3600
+    gate.close("postExecutions", 3600)
+    gate.check("getExecutions")
+    assert gate.seconds_left() == 0
+    assert gate.seconds_left("postExecutions") == pytest.approx(3600)
     with pytest.raises(RateLimitedError):
-        gate.check(HERE, "postExecutions")
+        gate.check("postExecutions")
 
 
 def test_the_longer_of_two_holds_counts(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, "postExecutions", 100)
-    gate.close(HERE, None, 10)
-    assert gate.seconds_left(HERE, "postExecutions") == pytest.approx(100)
-    assert gate.seconds_left(HERE) == pytest.approx(10)
+    gate.close("postExecutions", 100)
+    gate.close(None, 10)
+    assert gate.seconds_left("postExecutions") == pytest.approx(100)
+    assert gate.seconds_left() == pytest.approx(10)
 
 
 def test_a_late_answer_does_not_shorten_a_hold(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, None, 60)
-    gate.close(HERE, None, 5)
-    assert gate.seconds_left(HERE) == pytest.approx(60)
+    gate.close(None, 60)
+    gate.close(None, 5)
+    assert gate.seconds_left() == pytest.approx(60)
 
 
 def test_no_hold_means_no_wait(clock: FakeClock) -> None:
     gate = RateLimitGate(clock)
-    gate.close(HERE, None, 0)
-    gate.check(HERE, "getAccount")
+    gate.close(None, 0)
+    gate.check("getAccount")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         return asyncio.create_task(self.scheduler.run())
 
     def held_s(self) -> float:
-        return self.gate.seconds_left(ORIGIN)
+        return self.gate.seconds_left()
 
     def _send(self, what: str) -> None:
         if self.held_s() > 0:
@@ -68,7 +68,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         await self.clock.sleep(self.latency_s)
         self.budget.note_attempt()
         if self.limits:
-            self.gate.close(ORIGIN, None, self.limits.pop())
+            self.gate.close(None, self.limits.pop())
             self.budget.note_limited()
 
     async def _read(self, name: str) -> float:

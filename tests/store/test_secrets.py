@@ -39,7 +39,7 @@ async def test_a_session_with_everything_in_it_leaves_no_trace_of_the_key(databa
             with contextlib.suppress(ApiError):
                 await outbox.deliver(client, scope, cancel)
             with contextlib.suppress(ApiError):
-                await client.list_receipts()
+                await client.page("getReceipts")
             events = EventStore(database)
             followed = follow_run(client, scope, events, RUN_ID, clock=clock, patience_s=60, on_failure=lambda *_: None)
             assert [event async for event in followed] == echo_events()

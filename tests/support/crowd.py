@@ -60,4 +60,4 @@ async def crowd(client: Client, count: int) -> Crowd:
 
 
 async def _has(client: Client, state: str) -> bool:
-    return bool((await client.list_runs(status=state, limit=1)).records)
+    return bool((await client.page("getExecutions", query={"status": state, "limit": 1})).records)

@@ -148,7 +148,7 @@ class Scene:
                 self.read(kind, 2, misfits=2, end_is_proven=False)
             case LoadState.RATE_LIMITED:
                 self.read(kind, 31)
-                self._driven.session.client.gate.close(self._driven.session.target.origin, None, 23)
+                self._driven.session.client.gate.close(None, 23)
             case _:
                 self.read(kind, 61)
                 self.change(kind, ReadFailed, 58, failure=FAILURES[state])

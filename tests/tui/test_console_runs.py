@@ -70,7 +70,7 @@ async def on_held_dialog(driven: Driven) -> None:
     await driven.press("plus")
     await driven.type("Say hello.")
     await driven.review()
-    driven.session.client.gate.close(driven.session.target.origin, None, 23)
+    driven.session.client.gate.close(None, 23)
     await driven.reaches("[ Do not start it ]", "tab", "enter")
     await driven.shows("rate limited (429)")
 

@@ -126,7 +126,7 @@ class CallExecutor:
             ApiError: The call failed.
         """
         operation, request = call.operation, call.request
-        self._gate.check(self._target.origin, operation.id, key=request.key)
+        self._gate.check(operation.id, key=request.key)
         start = self._clock.monotonic()
         history = AttemptHistory()
         while True:
@@ -141,7 +141,7 @@ class CallExecutor:
                 raise failure
             history.add(failure)
             await self._clock.sleep(wait)
-            if self._gate.seconds_left(self._target.origin, operation.id) > 0:
+            if self._gate.seconds_left(operation.id) > 0:
                 # Another call received a 429 in the meantime, so end with the failure of this one.
                 raise failure
 
@@ -222,7 +222,7 @@ class CallExecutor:
         """Close the gate after a 429 and return the seconds. Any code but ``quota_exceeded`` holds the whole origin."""
         seconds = parse_retry_after_s(problem, reply.headers.get("retry-after"), self._clock.now())
         operation = call.operation.id if problem.code == "quota_exceeded" else None
-        self._gate.close(self._target.origin, operation, seconds, problem.instance)
+        self._gate.close(operation, seconds, problem.instance)
         return seconds
 
     def _tell(self, call: OperationCall, history: AttemptHistory, attempt: _Attempt) -> None:

@@ -68,7 +68,6 @@ class Client:
         target: The service, and the key for it.
         read_only: Refuse operations that mutate before anything is sent.
         retries: How many more times to send a request after a network failure or a 5XX, where a retry is allowed.
-        gate: Holds calls back after a 429. Clients that share a gate wait together. By default each client has its own.
         observe: Called with every attempt, on the event loop, so it must be quick. Its exceptions are logged.
     """
 
@@ -79,13 +78,12 @@ class Client:
         clock: Clock | None = None,
         read_only: bool = False,
         retries: int = RETRIES,
-        gate: RateLimitGate | None = None,
         observe: Callable[[RequestAttempt], None] | None = None,
     ) -> None:
         self.target: Final = target
         self.read_only: Final = read_only
         self._clock = clock if clock is not None else SystemClock()
-        self.gate: Final = gate if gate is not None else RateLimitGate(self._clock)
+        self.gate: Final = RateLimitGate(self._clock)
         self._transport = Transport(target)
         self._caller = CallExecutor(target, self._transport, self._clock, self.gate, retries, observe)
         if target.key is not None:
@@ -170,23 +168,6 @@ class Client:
         """Ask before each retry of a read, in the task that reads, whether it may be sent."""
         self._caller.may_retry_read = may_retry_read
 
-    async def list_runs(
-        self,
-        *,
-        status: str | None = None,
-        since: str | None = None,
-        cursor: str | None = None,
-        limit: int | None = None,
-    ) -> Page[Run]:
-        """Return one page of runs, newest first (``GET /v1/executions``).
-
-        Args:
-            since: Only runs from this ISO 8601 timestamp on.
-            cursor: The ``next_cursor`` of the page before, unchanged.
-        """
-        query = {"status": status, "since": since, "cursor": cursor, "limit": limit}
-        return await self._page(self._call("getExecutions", query=query), Run)
-
     async def get_run(self, execution_id: str) -> Run:
         """Return one run (``GET /v1/executions/{execution_id}``)."""
         return await self._record("getExecutionsByExecutionId", execution_id, Run)
@@ -210,24 +191,6 @@ class Client:
         """
         return await self._record("getExecutionsByExecutionIdResult", execution_id, RunResult)
 
-    async def list_receipts(
-        self,
-        *,
-        since: str | None = None,
-        status: str | None = None,
-        arm_id: str | None = None,
-        again: Callable[[Record], Record] | None = None,
-    ) -> Page[Receipt]:
-        """Return the receipts of final runs (``GET /v1/receipts``).
-
-        Args:
-            since: Only receipts from this ISO 8601 timestamp on.
-            arm_id: Only receipts of runs that used this saved model.
-            again: As for :meth:`pages`.
-        """
-        query = {"since": since, "status": status, "arm_id": arm_id}
-        return await self._page(self._call("getReceipts", query=query), Receipt, again)
-
     async def get_receipt(self, execution_id: str) -> Receipt:
         """Return the receipt of a final run (``GET /v1/receipts/{execution_id}``)."""
         return await self._record("getReceiptsByExecutionId", execution_id, Receipt)
@@ -240,16 +203,17 @@ class Client:
         self,
         operation: str | Operation,
         *,
-        path: Mapping[str, str] = _NOTHING,
         query: Mapping[str, QueryValue] = _NOTHING,
+        again: Callable[[Record], Record] | None = None,
     ) -> Page[Any]:
         """Return one page of a list.
 
         Args:
             query: Query parameters, as for :meth:`request`, ``cursor`` and ``limit`` included.
+            again: As for :meth:`pages`.
         """
         known = self._operation(operation)
-        return await self._page(self._call(known, path=path, query=query), _record_of(known))
+        return await self._page(self._call(known, query=query), _record_of(known), again)
 
     async def pages(
         self,

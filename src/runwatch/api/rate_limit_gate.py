@@ -1,8 +1,8 @@
 """Gate that a 429 closes (manual: interface, "Retries"; manual: decisions, "Rate limits").
 
-``rate_limited`` closes the whole origin: every client that shares the gate, poller or user, sends nothing to that
-origin until the wait is over. ``quota_exceeded`` closes only the operation that received it, because a spent run quota
-must not blind the console. A 429 with any other code counts as ``rate_limited``.
+``rate_limited`` closes the whole service: its client, for poller or user, sends nothing until the wait is over.
+``quota_exceeded`` closes only the operation that received it, because a spent run quota must not blind the console. A
+429 with any other code counts as ``rate_limited``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_HOLD_S: Final = float(MAX_WAIT_S)
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """Hold on an origin or an operation.
+    """Hold on the service or an operation.
 
     Attributes:
         until: The end, on the monotonic clock.
@@ -38,7 +38,7 @@ class _Hold:
 
 
 class RateLimitGate:
-    """Holds calls back for all clients that share it. No request is sent while it is closed.
+    """Holds the calls of a client back. No request is sent while it is closed.
 
     Args:
         clock: Measures the holds; only its monotonic side is used.
@@ -46,25 +46,25 @@ class RateLimitGate:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._holds: dict[tuple[str, str | None], _Hold] = {}
+        self._holds: dict[str | None, _Hold] = {}
 
-    def close(self, origin: str, operation: str | None, seconds: float, instance: str | None = None) -> None:
-        """Hold an operation, or with ``None`` the whole origin, for ``seconds`` from now.
+    def close(self, operation: str | None, seconds: float, instance: str | None = None) -> None:
+        """Hold an operation, or with ``None`` the whole service, for ``seconds`` from now.
 
         An existing hold is never shortened, because responses to concurrent requests come in any order.
         """
         seconds = min(max(seconds, 0.0), LONGEST_HOLD_S)
         until = self._clock.monotonic() + seconds
-        known = self._holds.get((origin, operation))
+        known = self._holds.get(operation)
         if known is None or known.until < until:
-            self._holds[origin, operation] = _Hold(until, instance)
+            self._holds[operation] = _Hold(until, instance)
 
-    def open(self, origin: str, operation: str | None = None) -> None:
-        """End a hold of the whole origin, and of an operation, early; the next 429 closes the gate again."""
-        for place in {(origin, None), (origin, operation)}:
+    def open(self, operation: str | None = None) -> None:
+        """End a hold of the whole service, and of an operation, early; the next 429 closes the gate again."""
+        for place in {None, operation}:
             self._holds.pop(place, None)
 
-    def check(self, origin: str, operation: str, *, key: str | None = None) -> None:
+    def check(self, operation: str, *, key: str | None = None) -> None:
         """Check that a call may go.
 
         Args:
@@ -73,7 +73,7 @@ class RateLimitGate:
         Raises:
             RateLimitedError: The call has to wait; the error says how long.
         """
-        holds = list(self._closed(origin, operation))
+        holds = list(self._closed(operation))
         if holds:
             last = max(holds, key=lambda hold: hold.until)
             raise RateLimitedError(
@@ -83,21 +83,17 @@ class RateLimitGate:
                 support_id=last.instance,
             )
 
-    def holds_until(self, origin: str, operation: str | None = None) -> float | None:
-        """Return when the call may go, on the monotonic clock, or ``None`` if it may go now.
+    def seconds_left(self, operation: str | None = None) -> float:
+        """Return the seconds until the call may go; 0 if it may go now.
 
-        Without an operation only a hold of the whole origin counts.
+        Without an operation only a hold of the whole service counts.
         """
-        return max((hold.until for hold in self._closed(origin, operation)), default=None)
-
-    def seconds_left(self, origin: str, operation: str | None = None) -> float:
-        """Return the seconds until the call may go; 0 if it may go now."""
-        until = self.holds_until(origin, operation)
-        return 0.0 if until is None else until - self._clock.monotonic()
-
-    def _closed(self, origin: str, operation: str | None) -> Iterator[_Hold]:
         now = self._clock.monotonic()
-        for place in {(origin, None), (origin, operation)}:
+        return max((hold.until - now for hold in self._closed(operation)), default=0.0)
+
+    def _closed(self, operation: str | None) -> Iterator[_Hold]:
+        now = self._clock.monotonic()
+        for place in {None, operation}:
             hold = self._holds.get(place)
             if hold is None:
                 continue

@@ -99,9 +99,7 @@ class Poller:
         self._clock = clock
         limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
         self.budget: Final = RequestBudget(clock, limit, others)
-        self.scheduler: Final = Scheduler(
-            clock, self.budget, lambda: self.held_s, lambda: client.gate.open(client.target.origin)
-        )
+        self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s, client.gate.open)
         self.connection: Final = ConnectionState(
             retries,
             self._probe_soon,
@@ -131,7 +129,7 @@ class Poller:
     @property
     def held_s(self) -> float:
         """Seconds until a 429 lets reads through again; 0 without one."""
-        return self._client.gate.seconds_left(self._client.target.origin)
+        return self._client.gate.seconds_left()
 
     def note(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
         """Count a request, and learn from a 429 or from silence; for the client's observer.
@@ -224,7 +222,7 @@ class Poller:
     def ask(self, kind: type[Record]) -> None:
         """Read a list again now for the user, even if reading had stopped or a 429 holds reads back."""
         if is_listable(kind):
-            self._client.gate.open(self._client.target.origin, list_operation(kind).id)
+            self._client.gate.open(list_operation(kind).id)
         self.scheduler.ask_anyway()
         self._read_again(kind, is_asked=True)
 

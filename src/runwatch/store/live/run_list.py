@@ -80,7 +80,8 @@ class RunList:
         page: Page[Run] | None = None
         try:
             for _ in range(SWEEP_PAGES):
-                page = await self._client.list_runs(limit=SWEEP_PAGE, cursor=page.next_cursor if page else None)
+                query = {"limit": SWEEP_PAGE, "cursor": page.next_cursor if page else None}
+                page = await self._client.page("getExecutions", query=query)
                 runs |= {run.id: run for run in page.records}
                 if page.next_cursor is None or not page.records or page.records[-1].is_final:
                     break
