@@ -193,8 +193,8 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
     try:
         keys = await asyncio.to_thread(options.master_keys)
         closed = await Vault(options.data_dir, keys).take_over()
-        if options.database is not None:
-            database = await asyncio.to_thread(ServiceDatabase.open, find_backend(options), clock)
+        if options.database is not None and not await asyncio.to_thread((place := find_backend(options)).is_new):
+            database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
             try:
                 closed = await DatabaseVault(database, keys).rotate()
             finally:
