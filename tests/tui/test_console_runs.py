@@ -195,8 +195,7 @@ async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path:
 
 
 async def test_every_view_of_a_run(tmp_path: Path) -> None:
-    service = noon.service(results={noon.DONE: result(noon.DONE)})
-    async with console(service, tmp_path, size=(120, 44)) as driven:
+    async with console(noon.service(results={noon.DONE: result(noon.DONE)}), tmp_path, size=(120, 44)) as driven:
         await on_run(driven, noon.DONE)
         await driven.press("enter", "z")
         for tab in ("summary", "timeline", "policy", "result", "receipt", "raw"):
@@ -236,33 +235,31 @@ async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_pa
 async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_the_user_looks(
     tmp_path: Path,
 ) -> None:
-    service = noon.service(receipts=[])
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(receipts=[]), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
         await driven.reaches("reads it again", "enter", "z", "less_than_sign", "less_than_sign")
         for _ in range(5):
             await driven.pass_time(2)
-        assert len(service.requests("GET", f"/v1/receipts/{noon.DONE}")) == 1
-        assert len(service.requests("GET", f"/v1/executions/{noon.DONE}/result")) == 0
-        service.receipts.append(dict(noon.receipts()[3].raw))
+        assert len(driven.service.requests("GET", f"/v1/receipts/{noon.DONE}")) == 1
+        assert len(driven.service.requests("GET", f"/v1/executions/{noon.DONE}/result")) == 0
+        driven.service.receipts.append(dict(noon.receipts()[3].raw))
         await driven.reaches("contoso/atlas-12b", "r")
 
 
 @pytest.mark.exhaustive
 async def test_leaving_the_screen_ends_the_reading_of_the_tail(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         await driven.press("2")
         await driven.comes("Receipts hold neither")
         await driven.pass_time(3)
-        before = len(service.requests("GET", ".*/events"))
+        before = len(driven.service.requests("GET", ".*/events"))
         await driven.pass_time(10)
-        assert len(service.requests("GET", ".*/events")) == before
+        assert len(driven.service.requests("GET", ".*/events")) == before
         await driven.reaches("8f21", "1")
-        listed = len(service.requests("GET", "/v1/receipts"))
+        listed = len(driven.service.requests("GET", "/v1/receipts"))
         await driven.pass_time(65)
-        assert len(service.requests("GET", "/v1/receipts")) == listed
+        assert len(driven.service.requests("GET", "/v1/receipts")) == listed
 
 
 async def test_a_run_is_opened_from_the_command_line(tmp_path: Path) -> None:
@@ -513,24 +510,22 @@ async def test_events_that_the_service_does_not_have_are_no_silence(tmp_path: Pa
 @pytest.mark.exhaustive
 async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
     growing = Growing(noon.live_events())
-    service = noon.service(events=growing)
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         await driven.pass_time(2)
-        service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
+        driven.service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await driven.pass_time(20)
         await driven.shows("no response at ")
-        service._said.clear()
+        driven.service._said.clear()
         growing.add(9)
         await driven.comes("nothing lost", within_s=60)
 
 
 async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await driven.reaches("PAUSED", "P")
-        service.runs[1]["status"] = "completed"
+        driven.service.runs[1]["status"] = "completed"
         await driven.pass_time(30)
         assert re.search(r"● running +8f21", driven.text)
         await driven.reaches(re.compile(r"✓ completed +8f21"), "P")
@@ -553,11 +548,10 @@ async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path
 
 
 async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, open_at="arms") as driven:
 
         def reads() -> int:
-            return sum(heard.head.path == "/v1/arms" for heard in service.heard)
+            return sum(heard.head.path == "/v1/arms" for heard in driven.service.heard)
 
         await driven.until(lambda: reads() > 0, "the list to be read")
         await driven.settle()
@@ -575,8 +569,7 @@ async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> 
 
 
 async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=(120, 36)) as driven:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
         await driven.shows("8f21")
         await driven.reaches("Idempotency-Key", "plus")
         await driven.until(lambda: driven.app.screen.query_one("#start").disabled, "the rules to be there")
@@ -589,10 +582,10 @@ async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Pa
         assert driven.focused is not None
         assert driven.focused.id == "sheet-keep"
         check_golden("120x36/run-sheet", _keyless(driven.text))
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
         await driven.reaches(re.compile(r"Submit a run: done ex_scripted_10 accepted"), "tab", "enter")
         await driven.shows("Runs › ex_scri…d_10")
-        (sent,) = service.requests("POST", "/v1/executions")
+        (sent,) = driven.service.requests("POST", "/v1/executions")
         body = loads(sent.body)
         assert body["mode"] == "echo"
         assert body["task"] == {"objective": "Say hello."}
@@ -645,39 +638,36 @@ async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path
 
 @pytest.mark.exhaustive
 async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=(120, 36)) as driven:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
         await on_held_dialog(driven)
         assert re.search(r"rate limited \(429\), sends at \d\d:\d\d:\d\d ", driven.text)
         await driven.pass_time(15)
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
         await driven.pass_time(15)
         await driven.shows("Runs › ex_scri…d_10")
-        assert len(service.requests("POST")) == 1
+        assert len(driven.service.requests("POST")) == 1
 
 
 @pytest.mark.exhaustive
 async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=(120, 36)) as driven:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
         await on_held_dialog(driven)
         await driven.opens(RunFormScreen, "escape")
         await driven.shows("it was not sent", "Say hello.")
         await driven.pass_time(40)
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
 
 
 # Cancelling.
 
 
 async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=NARROW) as driven:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)
         await driven.opens(ConfirmDialog, "X")
         check_golden("80x24/cancel-one", _keyless(driven.text))
         await driven.opens(RunsScreen, "enter")
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
         await driven.opens(ConfirmDialog, "X")
         await driven.opens(RunsScreen, "tab", "enter")
         await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled +8f21"))
@@ -712,8 +702,7 @@ async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(
 
 
 async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings="read_only = true\n") as driven:
         await driven.shows("READ-ONLY")
         await on_run(driven, noon.LIVE)
         assert "y copy id" in driven.lines[-1]
@@ -731,7 +720,7 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
         await driven.settle()
         assert isinstance(driven.app.screen, RunsScreen)
         assert "New run" not in driven.text
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
 
 
 @pytest.mark.parametrize("key", ["f2", "ctrl+enter"])

@@ -17,7 +17,6 @@ from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(runs=[run("ex_1", "completed")], events={"ex_1": echo_events("ex_1")})
 
@@ -30,10 +29,8 @@ def focus(driven: Driven) -> str:
     return type(driven.focused).__name__
 
 
-async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
+async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
         assert focus(driven) == "RecordTable"
         await driven.press("question_mark")
         assert headings(driven)[:3] == ["In a list", "On this screen", "Everywhere"]
@@ -48,8 +45,8 @@ async def test_the_keys_of_the_pane_come_first_then_its_screen_then_everywhere(
         assert headings(driven)[:3] == ["In a list of events", "On this screen", "Everywhere"]
 
 
-async def test_the_parts_of_the_help_and_the_pages_of_the_manual(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_the_parts_of_the_help_and_the_pages_of_the_manual(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("question_mark")
         view = driven.app.screen.query_one("#help-text", DetailView)
         named = [entry.note for part in view._sections for entry in part.lines]
@@ -92,18 +89,18 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(service: Script
         assert view.line_count() > wide
 
 
-async def test_keys_of_the_settings_are_the_ones_that_are_shown(service: ScriptedService, tmp_path: Path) -> None:
+async def test_keys_of_the_settings_are_the_ones_that_are_shown(tmp_path: Path) -> None:
     settings = '[keys]\n"screen.copy" = "ctrl+y"\n'
-    async with console(service, tmp_path, settings=settings) as driven:
+    async with console(service(), tmp_path, settings=settings) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("main id")
         assert "ctrl+y   Copy the main id." in driven.text
 
 
 @pytest.mark.exhaustive
-async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedService, tmp_path: Path) -> None:
+async def test_sentences_name_the_keys_of_the_settings_too(tmp_path: Path) -> None:
     settings = '[keys]\n"screen.add" = "f8"\n"screen.refresh" = "f9"\n'
-    async with console(service, tmp_path, settings=settings) as driven:
+    async with console(service(), tmp_path, settings=settings) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("also from pasted text")
         assert "f8 adds ids, also from pasted text." in driven.text
@@ -112,10 +109,8 @@ async def test_sentences_name_the_keys_of_the_settings_too(service: ScriptedServ
         assert "f9" in driven.text
 
 
-async def test_the_search_looks_through_every_part_and_opens_places_of_the_manual(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_the_search_looks_through_every_part_and_opens_places_of_the_manual(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("question_mark", "slash")
         await driven.type("429")
         assert headings(driven)[:2] == ["States of a pane, in the lower left of its frame", "How the service works"]
@@ -146,8 +141,8 @@ async def test_the_search_looks_through_every_part_and_opens_places_of_the_manua
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
-async def test_it_is_left_to_where_one_was(key: str, service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_it_is_left_to_where_one_was(key: str, tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         before = driven.app.screen
         await driven.press("question_mark")
         assert isinstance(driven.app.screen, HelpScreen)
@@ -161,12 +156,10 @@ def manual_shows(driven: Driven) -> str:
     return headings(driven)[0]
 
 
-async def test_a_manual_that_cannot_be_read_is_reported(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_manual_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "DIRECTORY", tmp_path / "nowhere")
     pages.page_blocks.cache_clear()
-    async with console(service, tmp_path) as driven:
+    async with console(service(), tmp_path) as driven:
         await driven.press("question_mark", "less_than_sign", "enter")
         assert "The manual cannot be read: No such file or directory." in driven.text
         await driven.press("escape")

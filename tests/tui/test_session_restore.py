@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from runwatch.settings.view_state import ViewState, load_view_state, save_view_state
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
@@ -16,7 +14,6 @@ from tests.tui.console import NARROW, console
 RESTORE = "restore = true\n"
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     """Runs of two states."""
     return ScriptedService(runs=[run("ex_one"), run("ex_two", "running"), run("ex_three", "running")])
@@ -26,8 +23,9 @@ def session_file(home: Path) -> Path:
     return home / "runwatch-data" / "session.toml"
 
 
-async def test_screen_filter_order_row_and_open_record_come_back(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=RESTORE, size=NARROW) as driven:
+async def test_screen_filter_order_row_and_open_record_come_back(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, settings=RESTORE, size=NARROW) as driven:
         screen = driven.app.screen
         assert isinstance(screen, RunsScreen)
         screen.filter_by("is:live")
@@ -39,50 +37,46 @@ async def test_screen_filter_order_row_and_open_record_come_back(service: Script
         driven.app.exit()
     assert load_view_state(session_file(tmp_path)) == left
     assert left == ViewState("runs", filter="is:live", sort=left.sort, selected="ex_two", is_open=True)
-    async with console(service, tmp_path, settings=RESTORE, size=NARROW) as driven:
+    async with console(told, tmp_path, settings=RESTORE, size=NARROW) as driven:
         again = driven.app.screen
         assert isinstance(again, RunsScreen)
         await driven.until(lambda: again.view_state("runs") == left, "the view as it was left")
 
 
-async def test_without_the_setting_nothing_is_kept_and_nothing_restored(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_without_the_setting_nothing_is_kept_and_nothing_restored(tmp_path: Path) -> None:
     save_view_state(session_file(tmp_path), ViewState("settings"))
     kept = session_file(tmp_path).read_bytes()
-    async with console(service, tmp_path) as driven:
+    async with console(service(), tmp_path) as driven:
         assert isinstance(driven.app.screen, RunsScreen)
         driven.app.exit()
     assert session_file(tmp_path).read_bytes() == kept
 
 
-async def test_a_screen_that_is_asked_for_goes_first(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_screen_that_is_asked_for_goes_first(tmp_path: Path) -> None:
     save_view_state(session_file(tmp_path), ViewState("runs", filter="is:live"))
-    async with console(service, tmp_path, settings=RESTORE, open_at="settings") as driven:
+    async with console(service(), tmp_path, settings=RESTORE, open_at="settings") as driven:
         assert isinstance(driven.app.screen, SettingsScreen)
 
 
-async def test_a_broken_file_is_ignored_with_a_notice(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_broken_file_is_ignored_with_a_notice(tmp_path: Path) -> None:
     session_file(tmp_path).parent.mkdir()
     session_file(tmp_path).write_text("screen = ", "utf-8")
-    async with console(service, tmp_path, settings=RESTORE) as driven:
+    async with console(service(), tmp_path, settings=RESTORE) as driven:
         assert isinstance(driven.app.screen, RunsScreen)
         assert "The last session is not restored" in driven.text
         driven.app.exit()
     assert load_view_state(session_file(tmp_path)) is not None
 
 
-async def test_a_screen_that_has_gone_is_reported_and_the_runs_are_shown(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_a_screen_that_has_gone_is_reported_and_the_runs_are_shown(tmp_path: Path) -> None:
     save_view_state(session_file(tmp_path), ViewState("nowhere"))
-    async with console(service, tmp_path, settings=RESTORE) as driven:
+    async with console(service(), tmp_path, settings=RESTORE) as driven:
         assert isinstance(driven.app.screen, RunsScreen)
         assert "There is no screen named nowhere." in driven.text
 
 
-async def test_what_was_typed_into_the_form_is_not_kept(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=RESTORE) as driven:
+async def test_what_was_typed_into_the_form_is_not_kept(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings=RESTORE) as driven:
         await driven.press("plus")
         await driven.until(lambda: type(driven.app.screen).__name__ == "RunFormScreen", "the form")
         await driven.type("xyzzy")

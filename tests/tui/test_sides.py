@@ -86,18 +86,17 @@ async def test_the_trend_of_a_check_is_in_its_detail(tmp_path: Path, size: tuple
 
 @pytest.mark.exhaustive
 async def test_a_side_is_read_only_while_it_is_shown(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path, size=WIDE) as driven:
+    async with console(service(), tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Record")
-        assert not told.requests("GET", CONNECTION)
+        assert not driven.service.requests("GET", CONNECTION)
         await side(driven, "verifiers", "Connection")
         await driven.comes("The key is entered on a private page")
         await driven.shows("generation")
         await driven.press("less_than_sign")
-        count = len(told.requests("GET", CONNECTION))
+        count = len(driven.service.requests("GET", CONNECTION))
         assert count == 1
         await driven.pass_time(200)
-        assert len(told.requests("GET", CONNECTION)) == count
+        assert len(driven.service.requests("GET", CONNECTION)) == count
 
 
 async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Path) -> None:

@@ -74,13 +74,12 @@ async def test_it_is_filtered_by_its_own_fields_and_flags(tmp_path: Path) -> Non
 
 @pytest.mark.exhaustive
 async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) -> None:
-    made = service(gadget(1))
-    async with console(made, tmp_path, open_at="gadgets") as driven:
+    async with console(service(gadget(1)), tmp_path, open_at="gadgets") as driven:
         await driven.comes("gd_1")
         await driven.reaches("8f21", "1")
-        read = len(made.requests("GET", "/v1/gadgets"))
+        read = len(driven.service.requests("GET", "/v1/gadgets"))
         await driven.pass_time(65)
-        assert len(made.requests("GET", "/v1/gadgets")) == read
+        assert len(driven.service.requests("GET", "/v1/gadgets")) == read
 
 
 async def test_it_leads_to_the_run_it_belongs_to(tmp_path: Path) -> None:

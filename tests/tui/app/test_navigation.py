@@ -18,7 +18,6 @@ from tests.support.scripted import ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     """Runs of two states."""
     return ScriptedService(runs=[run("ex_one"), run("ex_two", "running"), run("ex_three", "running")])
@@ -41,10 +40,8 @@ async def in_front(driven: Driven, name: str) -> None:
     await driven.pilot.pause()
 
 
-async def test_a_view_comes_back_with_its_filter_its_order_and_its_row(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_view_comes_back_with_its_filter_its_order_and_its_row(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         runs_screen(driven).filter_by("is:live")
         await driven.press("s", "down")
         kept = runs_screen(driven).view_state("runs")
@@ -59,8 +56,8 @@ async def test_a_view_comes_back_with_its_filter_its_order_and_its_row(
         await driven.shows("filter is:live")
 
 
-async def test_an_open_record_is_open_again(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
+async def test_an_open_record_is_open_again(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.until(lambda: runs_screen(driven).table.select("ex_two"), "the row")
         await driven.press("enter", "2")
         await in_front(driven, "receipts")
@@ -70,8 +67,8 @@ async def test_an_open_record_is_open_again(service: ScriptedService, tmp_path: 
         assert runs_screen(driven).table.cursor_key == "ex_two"
 
 
-async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_back_forward_and_the_last_view(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("2")
         await in_front(driven, "receipts")
         await driven.press("comma")
@@ -89,9 +86,9 @@ async def test_back_forward_and_the_last_view(service: ScriptedService, tmp_path
 
 
 @pytest.mark.exhaustive
-async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path) -> None:
+async def test_every_screen_comes_back(tmp_path: Path) -> None:
     names = [*(spec.name for spec in RESOURCES if spec.has_screen and spec.name not in PAGE_CLASSES), *PAGE_CLASSES]
-    async with console(service, tmp_path, open_at="settings") as driven:
+    async with console(service(), tmp_path, open_at="settings") as driven:
         for name in names:
             await driven.app.go_to(name)
             await driven.pilot.pause()
@@ -106,10 +103,8 @@ async def test_every_screen_comes_back(service: ScriptedService, tmp_path: Path)
         assert isinstance(seen[-1], SettingsScreen)
 
 
-async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_named_one(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="requests") as driven:
+async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_named_one(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.reaches("q quit", "8", "H")
         await driven.app.go_to("runs")
         await driven.hides("q quit")
@@ -125,10 +120,8 @@ async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_nam
 
 
 @pytest.mark.exhaustive
-async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="requests") as driven:
+async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.shows("q quit", "/v1/executions")
         await driven.reaches("q back", "enter")
         await driven.reaches("q quit", "q")
@@ -143,8 +136,8 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(
         await driven.until(lambda: not driven.app.is_running, "the console to end")
 
 
-async def test_esc_on_the_first_level_leads_nowhere(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="requests") as driven:
+async def test_esc_on_the_first_level_leads_nowhere(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.shows("q quit")
         await driven.reaches("This is the first view; q quits.", "escape")
         assert isinstance(driven.app.screen, RequestsScreen)
@@ -162,17 +155,15 @@ async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> 
         assert driven.app.is_running
 
 
-async def test_where_there_is_no_view_it_says_so(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_where_there_is_no_view_it_says_so(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.reaches("This is the first view.", "left_square_bracket")
         await driven.reaches("This is the newest view.", "right_square_bracket")
         await driven.reaches("There is no other view yet.", "minus")
 
 
-async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="settings") as driven:
+async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="settings") as driven:
         await driven.press("1")
         await in_front(driven, "runs")
         runs_screen(driven).filter_by("is:live")

@@ -15,7 +15,6 @@ from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText
 from tests.support.builders import run
-from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -46,9 +45,9 @@ def rung(driven: Driven) -> int:
     return driven.app.rung
 
 
-async def end(driven: Driven, service: ScriptedService, run_id: str, status: str) -> None:
+async def end(driven: Driven, run_id: str, status: str) -> None:
     """Have a run end, and let the console learn of it."""
-    next(run for run in service.runs if run["execution_id"] == run_id)["status"] = status
+    next(run for run in driven.service.runs if run["execution_id"] == run_id)["status"] = status
     await driven.pass_time(16)
     known = driven.app.store.get(driven.session.scope.profile, "run", run_id)
     assert known is not None
@@ -65,11 +64,10 @@ async def follow(driven: Driven, run_id: str) -> None:
 
 @pytest.mark.parametrize("status", ["failed", "expired"])
 async def test_it_rings_once_when_the_followed_run_ends_badly(tmp_path: Path, status: str) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
         assert rung(driven) == 0, "runs that had failed before are no news"
-        await end(driven, service, noon.LIVE, status)
+        await end(driven, noon.LIVE, status)
         assert rung(driven) == 1
         await driven.pass_time(30)
         assert rung(driven) == 1
@@ -82,21 +80,19 @@ async def test_it_rings_once_when_the_followed_run_ends_badly(tmp_path: Path, st
 async def test_a_run_that_ends_well_or_goes_on_or_is_not_followed_is_quiet(
     tmp_path: Path, run_id: str, status: str
 ) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
-        await end(driven, service, run_id, status)
+        await end(driven, run_id, status)
         assert rung(driven) == 0
 
 
 @pytest.mark.exhaustive
 async def test_a_run_of_the_watch_list_rings_wherever_the_cursor_is(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings=ON, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
         await driven.session.watch_list.add(driven.session.scope, [noon.HOVERING])
         await driven.press("2")
-        await end(driven, service, noon.HOVERING, "expired")
+        await end(driven, noon.HOVERING, "expired")
         assert rung(driven) == 1
 
 
@@ -120,10 +116,9 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_a_notice_tells_of_every_end_that_the_user_waits_for(
     tmp_path: Path, said: list[str], status: str, sign: str
 ) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
-        await end(driven, service, noon.LIVE, status)
+        await end(driven, noon.LIVE, status)
         assert said == [f"run 8f21…9b7e has ended: {sign} {status}"]
         assert rung(driven) == 0, "the bell has a setting of its own"
 
@@ -131,24 +126,23 @@ async def test_a_notice_tells_of_every_end_that_the_user_waits_for(
 async def test_notice_and_bell_together_ring_once_and_not_for_the_runs_of_others(
     tmp_path: Path, said: list[str]
 ) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings=f"notice = true\n{ON}", app_class=Ringing) as driven:
+    settings = f"notice = true\n{ON}"
+    async with console(noon.service(), tmp_path, size=SIZE, settings=settings, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
-        await end(driven, service, noon.HOVERING, "failed")
+        await end(driven, noon.HOVERING, "failed")
         assert said == []
-        await end(driven, service, noon.LIVE, "failed")
+        await end(driven, noon.LIVE, "failed")
         assert len(said) == 1
         assert rung(driven) == 1
 
 
 async def test_the_desktop_is_told_while_the_window_has_no_focus(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, app_class=Ringing) as driven:
         assert isinstance(driven.app, Ringing)
         await follow(driven, noon.LIVE)
         driven.app.post_message(events.AppBlur())
         await driven.until(lambda: not driven.app.app_focus, "the window to lose the focus")
-        await end(driven, service, noon.LIVE, "completed")
+        await end(driven, noon.LIVE, "completed")
         assert driven.app.told == ["run 8f21…9b7e has ended: ✓ completed"]
         assert rung(driven) == 0
 
@@ -171,17 +165,15 @@ async def test_an_error_that_is_reported_rings_and_a_warning_does_not(tmp_path: 
 
 @pytest.mark.exhaustive
 async def test_without_the_setting_nothing_rings(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, app_class=Ringing) as driven:
         await follow(driven, noon.LIVE)
         driven.app.console_screen.notify_user("it went wrong", Role.BAD)
-        await end(driven, service, noon.LIVE, "failed")
+        await end(driven, noon.LIVE, "failed")
         assert rung(driven) == 0
 
 
 async def test_the_setting_holds_at_once(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, app_class=Ringing) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, app_class=Ringing) as driven:
         await driven.opens(SettingsScreen, "comma")
         await driven.shows("bell")
         (tmp_path / "settings.toml").write_text(ON)

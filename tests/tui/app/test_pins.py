@@ -70,11 +70,10 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
 
 
 async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_focus(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await pin(driven, noon.LIVE)
-        end_live_run(service)
+        end_live_run(driven.service)
         await driven.comes("fallback_exhausted", 30)
         await driven.select(noon.QUEUED)
         await driven.pass_time(2)
@@ -82,12 +81,11 @@ async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_fo
 
 
 async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE, settings="notice = true") as driven:
+    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true") as driven:
         await driven.shows("8f21")
         await pin(driven, noon.LIVE)
         await driven.reaches("Output checks", "5")
-        end_live_run(service)
+        end_live_run(driven.service)
         await driven.comes("run 8f21…9b7e has ended", 30)
         await driven.comes("1 ● run 8f21")
         await driven.click_text("1 ● run 8f21", offset=4)
@@ -98,15 +96,14 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(board, "SEARCH_EVERY_S", 1)
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await driven.filter("status:failed")
         await driven.reaches("Pin runs status:failed", "b")
         await driven.reaches("pinned runs status:failed", "down", "enter")
         await driven.pass_time(2)
         await driven.reaches("Output checks", "5")
-        end_live_run(service)
+        end_live_run(driven.service)
         await driven.comes("1 ● runs status:failed", 30)
         await driven.reaches("filter status:failed", "alt+1")
         await driven.comes("1 runs status:failed")

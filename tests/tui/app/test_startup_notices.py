@@ -28,7 +28,6 @@ STARTS = "a local one is starting"
 USED = "a local one is used"
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(account=account())
 
@@ -56,11 +55,9 @@ async def unconfigured(
                 go.set()
 
 
-async def test_the_console_is_there_at_once_while_the_local_service_starts(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_the_console_is_there_at_once_while_the_local_service_starts(tmp_path: Path) -> None:
     go = threading.Event()
-    async with unconfigured(service, tmp_path, go=go) as driven:
+    async with unconfigured(service(), tmp_path, go=go) as driven:
         await driven.shows(STARTS)
         assert isinstance(driven.app.screen, RunsScreen)
         await driven.shows("starting the local service", ":settings", "RUNWATCH_BASE_URL")
@@ -68,8 +65,8 @@ async def test_the_console_is_there_at_once_while_the_local_service_starts(
         await driven.shows(USED, "No runs yet.", "+ starts a test run, a adds one by its id.")
 
 
-async def test_the_first_key_ends_the_welcome_and_does_what_it_does(service: ScriptedService, tmp_path: Path) -> None:
-    async with unconfigured(service, tmp_path) as driven:
+async def test_the_first_key_ends_the_welcome_and_does_what_it_does(tmp_path: Path) -> None:
+    async with unconfigured(service(), tmp_path) as driven:
         await driven.shows(USED)
         await driven.reaches("No problems recorded", "0")
         assert USED not in driven.text
@@ -77,11 +74,9 @@ async def test_the_first_key_ends_the_welcome_and_does_what_it_does(service: Scr
         assert USED not in driven.text
 
 
-async def test_a_key_pressed_while_the_service_starts_ends_the_welcome_for_good(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_a_key_pressed_while_the_service_starts_ends_the_welcome_for_good(tmp_path: Path) -> None:
     go = threading.Event()
-    async with unconfigured(service, tmp_path, go=go) as driven:
+    async with unconfigured(service(), tmp_path, go=go) as driven:
         await driven.shows(STARTS)
         await driven.press("j")
         await driven.hides(STARTS)
@@ -90,20 +85,16 @@ async def test_a_key_pressed_while_the_service_starts_ends_the_welcome_for_good(
         assert USED not in driven.text
 
 
-async def test_the_welcome_goes_by_itself(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_welcome_goes_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert WELCOME_S == 10
     monkeypatch.setattr("runwatch.tui.app.startup_notices.WELCOME_S", 0.05)
-    async with unconfigured(service, tmp_path) as driven:
+    async with unconfigured(service(), tmp_path) as driven:
         await driven.until(lambda: driven.app.session is not None, "the desk to open")
         await driven.hides(USED)
 
 
-async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with unconfigured(service, tmp_path, size=(80, 24)) as driven:
+async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(tmp_path: Path) -> None:
+    async with unconfigured(service(), tmp_path, size=(80, 24)) as driven:
         await driven.shows("M looks for model servers")
         first = next(number for number, row in enumerate(driven.lines) if USED in row)
         assert first == 19, "four lines above the hints"
@@ -124,15 +115,15 @@ async def test_a_local_service_that_cannot_start_is_reported_with_what_to_do(tmp
         assert driven.app.is_running
 
 
-async def test_a_configured_service_gets_no_welcome(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_configured_service_gets_no_welcome(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.shows("No runs yet.")
         assert "No service is configured" not in driven.text
 
 
-async def test_what_is_wrong_with_the_settings_stays_until_esc(service: ScriptedService, tmp_path: Path) -> None:
+async def test_what_is_wrong_with_the_settings_stays_until_esc(tmp_path: Path) -> None:
     settings = 'time = "sometimes"\nretrys = 3\n'
-    async with console(service, tmp_path, settings=settings) as driven:
+    async with console(service(), tmp_path, settings=settings) as driven:
         await driven.shows("settings.toml:1: 'time' must be one of")
         assert "'retrys' is not a setting; did you mean" in " ".join(driven.text.split())
         await driven.reaches("No problems recorded", "0")
@@ -154,23 +145,23 @@ async def test_esc_leaves_what_is_in_front_before_it_hides_what_is_wrong(tmp_pat
         await driven.hides("'retrys'")
 
 
-async def test_own_commands_with_mistakes_are_one_line(service: ScriptedService, tmp_path: Path) -> None:
+async def test_own_commands_with_mistakes_are_one_line(tmp_path: Path) -> None:
     settings = '[commands.a]\nrun = "echo"\nkey = "f 6"\n[commands.b]\nrun = ["x"]\ntimeout_s = 0\n'
-    async with console(service, tmp_path, size=(80, 24), settings=settings) as driven:
+    async with console(service(), tmp_path, size=(80, 24), settings=settings) as driven:
         await driven.shows("2 own commands are not used; 'runwatch config validate' says why")
         assert "commands.a" not in driven.text
 
 
-async def test_many_warnings_are_counted(service: ScriptedService, tmp_path: Path) -> None:
+async def test_many_warnings_are_counted(tmp_path: Path) -> None:
     settings = "".join(f"unknown_{number} = 1\n" for number in range(9))
-    async with console(service, tmp_path, settings=settings) as driven:
+    async with console(service(), tmp_path, settings=settings) as driven:
         await driven.shows("6 more, which 'runwatch config validate' lists; esc hides this", "unknown_2")
         assert "unknown_3" not in driven.text
 
 
 async def test_an_id_that_the_service_does_not_know_is_reported_with_its_instance_and_what_to_do(
-    service: ScriptedService, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    async with console(service, tmp_path, open_at="runs/ex_nowhere") as driven:
+    async with console(service(), tmp_path, open_at="runs/ex_nowhere") as driven:
         await driven.shows("ex_nowhere: There is no such resource", "instance ", "Check the id")
         assert driven.app.is_running

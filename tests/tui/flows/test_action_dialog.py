@@ -311,8 +311,7 @@ async def test_records_of_the_service_are_offered_where_one_is_named(tmp_path: P
 
 
 async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_path: Path) -> None:
-    made = service(arms=[resources.arm(status="disabled")])
-    async with console(made, tmp_path, size=SIZE, open_at="arms") as driven:
+    async with console(service(arms=[resources.arm(status="disabled")]), tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("disabled")
         await driven.reaches("It is disabled already.", "X")
         await driven.press("T")

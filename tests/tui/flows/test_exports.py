@@ -30,13 +30,12 @@ async def exported(driven: Driven, file: Path) -> str:
 
 
 async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await driven.reaches("Export   6 receipts", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
-        listed = sorted(service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
+        listed = sorted(driven.service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
         assert [loads(row) for row in text.splitlines()] == listed
         await driven.until(lambda: f"{NAME}.ndjson" in driven.text.replace("\n", ""), "the file to be named")
 

@@ -46,8 +46,7 @@ async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None
 
 
 async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobody(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.shows("8f21")
         await edit(driven, noon.LIVE)
         await driven.type("nightly")
@@ -60,7 +59,7 @@ async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobod
         assert await kept(driven) == {(noon.LIVE, "label", "nightly"), (noon.LIVE, "note", "ask Kim")}
         assert isinstance(driven.focused, RecordTable)
         await driven.reaches("ask Kim", "greater_than_sign")
-        assert service.requests("POST") == []
+        assert driven.service.requests("POST") == []
 
 
 @pytest.mark.exhaustive

@@ -25,7 +25,6 @@ LOST = Said(503, problem("upstream_unavailable"))
 TOLD = "Cancel a run: sent"
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     """A service that answers no cancel."""
     made = noon.service()
@@ -58,21 +57,19 @@ async def choose(driven: Driven, *keys: str) -> None:
     await driven.opens(ConfirmDialog, *keys, "enter")
 
 
-async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
         await driven.shows(
             re.compile(TOLD + r" at \d\d:\d\d:\d\d, outcome unknown; O or :outbox retries or discards it")
         )
-        service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
+        driven.service.say("POST", CANCEL, Said(401, problem("unauthenticated")))
         await open_list(driven)
         await choose(driven)
         await driven.reaches("outcome unknown:", "tab", "enter")
         await driven.reaches(TOLD, "escape")
         assert len(await kept(driven)) == 1
-        service.say("POST", CANCEL, Said(409, problem("invalid_state")))
+        driven.service.say("POST", CANCEL, Said(409, problem("invalid_state")))
         await open_list(driven)
         await choose(driven)
         await driven.reaches("the run has already ended", "tab", "enter")
@@ -82,13 +79,12 @@ async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(
 
 
 @pytest.mark.exhaustive
-async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
-    service.say("POST", CANCEL, Said(200, dict(noon.runs()[1].raw, status="cancelled")))
-    async with console(service, tmp_path, size=SIZE) as driven:
+    told.say("POST", CANCEL, Said(200, dict(noon.runs()[1].raw, status="cancelled")))
+    async with console(told, tmp_path, size=SIZE) as driven:
         await driven.shows(TOLD)
         await open_list(driven)
         assert re.search(r"Retry: Cancel a run +0s ago · 8f21…9b7e", driven.text)
@@ -101,7 +97,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(
         await driven.reaches("done", "tab", "enter")
         await driven.hides(TOLD)
         assert await kept(driven) == []
-        sent = service.requests("POST", CANCEL)
+        sent = told.requests("POST", CANCEL)
         assert len(sent) == 4
         assert len({heard.head.header("idempotency-key") for heard in sent}) == 1
         await driven.press("enter")
@@ -136,25 +132,23 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
 
 
 @pytest.mark.exhaustive
-async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
         await driven.shows(TOLD)
-        service.runs[1]["status"] = "completed"
+        driven.service.runs[1]["status"] = "completed"
         await driven.pass_time(16)
         await driven.reaches("No unconfirmed writes", "O")
         assert await kept(driven) == []
         await driven.hides(TOLD)
-        assert len(service.requests("POST")) == 3
+        assert len(driven.service.requests("POST")) == 3
 
 
 @pytest.mark.exhaustive
-async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
-        before = len(service.requests("POST"))
+        before = len(driven.service.requests("POST"))
         await open_list(driven)
         await choose(driven, "down")
         assert "nothing is sent" in driven.text
@@ -164,15 +158,15 @@ async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(
         await choose(driven, "down")
         await driven.reaches("forgotten here", "tab", "enter")
         assert await kept(driven) == []
-        assert len(service.requests("POST")) == before
+        assert len(driven.service.requests("POST")) == before
         await driven.press("enter")
         await driven.hides(TOLD)
 
 
 async def test_one_that_is_being_sent_is_not_discarded_and_an_old_one_is_not_retried(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
         await open_list(driven)
         await choose(driven, "down")
@@ -189,20 +183,21 @@ async def test_one_that_is_being_sent_is_not_discarded_and_an_old_one_is_not_ret
         await choose(driven, "down")
 
 
-async def test_a_read_only_console_tells_it_and_sends_nothing(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_a_read_only_console_tells_it_and_sends_nothing(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
-    async with console(service, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
+    async with console(told, tmp_path, size=SIZE, settings="read_only = true\n") as driven:
         await driven.shows(TOLD)
         await open_list(driven)
         assert "off: This profile is read-only" in driven.text
 
 
 @pytest.mark.exhaustive
-async def test_a_production_profile_wants_the_end_of_the_id_again(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_production_profile_wants_the_end_of_the_id_again(tmp_path: Path) -> None:
     settings = '[profiles.prod]\nbase_url = "{base_url}"\nproduction = true\n'
     unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
-    async with console(service, tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
+    async with console(service(), tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
         await driven.select(noon.LIVE)
         await driven.opens(ConfirmDialog, "X")
         driven.app.screen.query_one(LineInput).focus()
@@ -221,9 +216,10 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(service: Scrip
         await driven.until(lambda: not confirm.disabled, "the way to open")
 
 
-async def test_several_kept_writes_are_reported_in_one_line(service: ScriptedService, tmp_path: Path) -> None:
-    service.say("POST", ".*/cancel", LOST)
-    async with console(service, tmp_path, size=SIZE) as driven:
+async def test_several_kept_writes_are_reported_in_one_line(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", ".*/cancel", LOST)
+    async with console(told, tmp_path, size=SIZE) as driven:
         await driven.opens(ConfirmDialog, "g", "space", "j", "space", "X")
         await driven.press("tab", "enter")
         await driven.pass_time(10)

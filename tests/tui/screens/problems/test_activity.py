@@ -33,7 +33,6 @@ def _nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_still(monkeypatch)
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(account=account())
 
@@ -63,9 +62,9 @@ async def ask(driven: Driven, question: str) -> None:
 
 
 async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_miss_names_the_neighbours(
-    service: ScriptedService, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "10:35 within 3m")
         await driven.shows("Around a time   3 ")
@@ -90,10 +89,8 @@ async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_mis
 
 
 @pytest.mark.exhaustive
-async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="problems", size=NARROW) as driven:
+async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems", size=NARROW) as driven:
         for number in range(60):
             met(driven, problem("not_found"), minutes=90 - number / 10, path=MISSING)
         await driven.session.journal.flush()
@@ -102,29 +99,28 @@ async def test_the_moment_is_in_sight_where_more_was_found_than_the_window_shows
 
 
 @pytest.mark.exhaustive
-async def test_the_local_service_is_asked_for_causes(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_local_service_is_asked_for_causes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = service()
     monkeypatch.setattr("runwatch.store.service_problems.is_local_service", lambda _: True)
-    told: dict[str, Any] = {
+    met: dict[str, Any] = {
         "instance": INSTANCE, "at": "2026-11-21T10:34:31.000Z", "code": "not_found", "method": "GET",
         "path": "/v1/executions/ex_1", "principal_id": "key_1", "cause": "the row was swept", "problem": {},
     }  # fmt: skip
-    unmet = {**told, "instance": OTHER, "cause": "a guess", "at": "2026-11-21T10:33:30.000Z"}
-    service.say("GET", LOOKUPS, Said(200, {"problems": [told, unmet], "kept": 9, "oldest_at": None, "newest_at": None}))
-    async with console(service, tmp_path, open_at="problems") as driven:
+    unmet = {**met, "instance": OTHER, "cause": "a guess", "at": "2026-11-21T10:33:30.000Z"}
+    told.say("GET", LOOKUPS, Said(200, {"problems": [met, unmet], "kept": 9, "oldest_at": None, "newest_at": None}))
+    async with console(told, tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "10:34 within 1m")
         await driven.shows("Around a time   3 ", "a guess")
         await driven.reaches("the row was swept", "down")
-        before = len(service.requests("GET", LOOKUPS))
+        before = len(told.requests("GET", LOOKUPS))
         await driven.pass_time(3)
-        assert len(service.requests("GET", LOOKUPS)) == before == 1, "looking is no reason to look again"
+        assert len(told.requests("GET", LOOKUPS)) == before == 1, "looking is no reason to look again"
 
 
 @pytest.mark.exhaustive
-async def test_a_question_is_explained_while_it_is_typed(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_a_question_is_explained_while_it_is_typed(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         await driven.opens(ActivityScreen, "at")
         await driven.shows("No time given yet.")
@@ -142,16 +138,16 @@ async def test_a_question_is_explained_while_it_is_typed(service: ScriptedServic
 
 
 @pytest.mark.exhaustive
-async def test_the_list_of_problems_takes_the_question_too(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_the_list_of_problems_takes_the_question_too(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         await driven.say("problems around 10:35 within 3m")
         await driven.shows("Around a time   3 ")
 
 
 @pytest.mark.exhaustive
-async def test_a_problem_and_a_run_are_reached_from_what_happened(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_a_problem_and_a_run_are_reached_from_what_happened(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         await ask(driven, "10:34 within 1m not_found")
         await driven.shows("Around a time   1 ")
@@ -162,10 +158,8 @@ async def test_a_problem_and_a_run_are_reached_from_what_happened(service: Scrip
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36), (200, 50)], ids=lambda size: "x".join(map(str, size)))
-async def test_around_a_time_as_it_was_looked_at(
-    service: ScriptedService, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with console(service, tmp_path, open_at="problems", size=size) as driven:
+async def test_around_a_time_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(), tmp_path, open_at="problems", size=size) as driven:
         await three(driven)
         await ask(driven, "10:35 within 3m")
         await driven.shows("Around a time   3 ")
@@ -173,8 +167,8 @@ async def test_around_a_time_as_it_was_looked_at(
 
 
 @pytest.mark.exhaustive
-async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_codes_are_counted_and_lead_to_their_problems(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         met(driven, problem("not_found"), minutes=1, path=MISSING)
         met(driven, Problem({"title": "cut", "status": 502}), minutes=1)
@@ -190,10 +184,8 @@ async def test_codes_are_counted_and_lead_to_their_problems(service: ScriptedSer
         await driven.reaches("Problems   4", "C", "C")
 
 
-async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         met(driven, problem("quota_exceeded", instance=INSTANCE), minutes=900)
         for number in range(520):
             met(driven, problem("not_found"), minutes=800 - number, path=MISSING)
@@ -204,8 +196,8 @@ async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=lambda size: "x".join(map(str, size)))
-async def test_codes_as_they_were_looked_at(service: ScriptedService, tmp_path: Path, size: tuple[int, int]) -> None:
-    async with console(service, tmp_path, open_at="problems", size=size) as driven:
+async def test_codes_as_they_were_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(service(), tmp_path, open_at="problems", size=size) as driven:
         await three(driven)
         await driven.reaches("Problems by code   2", "0", "C")
         check_golden(f"{size[0]}x{size[1]}/codes", driven.text)

@@ -30,7 +30,6 @@ OTHER = "7c1e0d52-3b9a-4a55-8f00-1d2c3b4a5f69"
 REFUSED = "e5a90c1d-77aa-4be1-8c43-90cc1f000042"
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(account=account())
 
@@ -64,8 +63,8 @@ async def paste(driven: Driven, text: str) -> None:
     await driven.pilot.pause()
 
 
-async def test_the_instance_is_first_and_a_submit_says_what_it_did(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=(200, 50)) as driven:
+async def test_the_instance_is_first_and_a_submit_says_what_it_did(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=(200, 50)) as driven:
         await three(driven)
         panel = driven.app.screen.query_one(ProblemPanel)
         rows = [row.partition("┃│")[2].strip("│ ") for row in driven.lines if "┃│" in row]
@@ -80,8 +79,8 @@ async def test_the_instance_is_first_and_a_submit_says_what_it_did(service: Scri
 @pytest.mark.parametrize(
     "part", ["0b1f6c", "1E-8A34", "8a344f0e", "c5c7e11", INSTANCE], ids=["begin", "capitals", "no dash", "end", "whole"]
 )
-async def test_six_characters_at_any_place_find_a_problem(service: ScriptedService, tmp_path: Path, part: str) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_six_characters_at_any_place_find_a_problem(tmp_path: Path, part: str) -> None:
+    async with console(service(), tmp_path) as driven:
         await three(driven)
         await driven.press("slash")
         await driven.type(part)
@@ -97,10 +96,8 @@ async def test_six_characters_at_any_place_find_a_problem(service: ScriptedServi
 MAIL = f'Hello,\nmy run was refused ( | "strange\nProblem: {INSTANCE.upper()}.\nBest regards, Ada\n'
 
 
-async def test_a_mail_pasted_into_the_list_finds_what_it_names_and_a_text_without_an_id_says_so(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_mail_pasted_into_the_list_finds_what_it_names_and_a_text_without_an_id_says_so(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await three(driven)
         await paste(driven, MAIL)
         await driven.shows("Problems   1 ")
@@ -118,8 +115,8 @@ async def test_a_mail_pasted_into_the_list_finds_what_it_names_and_a_text_withou
         await driven.shows("Problems   4")
 
 
-async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
+async def test_a_mail_pasted_into_the_filter_finds_what_it_names(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
         await three(driven)
         await driven.press("slash")
         await paste(driven, MAIL)
@@ -129,8 +126,8 @@ async def test_a_mail_pasted_into_the_filter_finds_what_it_names(service: Script
         assert INSTANCE[:6] in driven.text
 
 
-async def test_problems_older_than_those_listed_are_found_too(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_problems_older_than_those_listed_are_found_too(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         met(driven, problem("not_found", instance=INSTANCE), minutes=900)
         for number in range(520):
             met(driven, problem("not_found"), minutes=800 - number)
@@ -143,8 +140,8 @@ async def test_problems_older_than_those_listed_are_found_too(service: ScriptedS
 
 
 @pytest.mark.exhaustive
-async def test_a_filter_is_still_a_filter(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_filter_is_still_a_filter(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await three(driven)
         await driven.press("slash")
         await driven.type("is:submit")
@@ -155,11 +152,9 @@ async def test_a_filter_is_still_a_filter(service: ScriptedService, tmp_path: Pa
         await driven.shows("1/3")
 
 
-async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_named(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_named(tmp_path: Path) -> None:
     settings = 'clipboard = "osc52"\n'
-    async with console(service, tmp_path, settings=settings) as driven:
+    async with console(service(), tmp_path, settings=settings) as driven:
         written: list[str] = []
         driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
         await three(driven)
@@ -168,17 +163,15 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         assert len(written) == 2
 
 
-async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         met(driven, Problem({"title": "The answer did not come from the API", "status": 502}))
         await driven.reaches("Problems   1 ", "0")
         await driven.reaches("No instance", "y")
 
 
-async def test_v_shows_the_json_and_enter_does_the_next_step(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_v_shows_the_json_and_enter_does_the_next_step(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await three(driven)
         await driven.press("v")
         assert '"instance"' in driven.text
@@ -198,11 +191,10 @@ async def test_v_shows_the_json_and_enter_does_the_next_step(service: ScriptedSe
         assert driven.focused.id == "field-max_cost_usd"
 
 
-async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    service.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=INSTANCE)))
-    async with console(service, tmp_path) as driven:
+async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=INSTANCE)))
+    async with console(told, tmp_path) as driven:
         request = WriteRequest("postExecutions", {}, b"{}", "k-1")
         with pytest.raises(ApiProblem):
             await driven.session.send_write(request)
@@ -212,10 +204,8 @@ async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(
         assert kept == (1,)
 
 
-async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_nowhere")
         await driven.shows("Problems   1 ", re.compile("request +GET /v1/executions/ex_nowhere"))
@@ -228,8 +218,8 @@ async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(
         await driven.shows("Problems   1 ")
 
 
-async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, open_at="problems") as driven:
+async def test_a_problem_leads_to_the_run_that_its_path_names(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         assert not re.search("run +ex_", driven.text), "a submit names no run yet"
         await driven.press("up")
@@ -244,11 +234,9 @@ async def test_a_problem_leads_to_the_run_that_its_path_names(service: ScriptedS
         await driven.reaches(re.compile("run +ex_ä"), "g")
 
 
-async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_the_support_bundle_is_one_key_and_enter_away_and_holds_no_key(tmp_path: Path) -> None:
     page = "https://service.example/connect/source?intent=canary-intent-0123456789"
-    async with console(service, tmp_path, open_at="problems") as driven:
+    async with console(service(), tmp_path, open_at="problems") as driven:
         met(driven, problem("not_found", instance=INSTANCE, detail=f"Open {page} and use {KEY}."))
         await driven.reaches("Problems   1 ", "r")
         await driven.reaches("support bundle", "e")

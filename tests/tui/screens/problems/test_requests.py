@@ -16,7 +16,6 @@ from tests.support.scripted import ScriptedService
 from tests.tui.console import KEY, NARROW, Driven, console
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(account=account())
 
@@ -28,10 +27,8 @@ def listen(driven: Driven) -> list[str]:
     return written
 
 
-async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_nowhere")
         await driven.press("H")
@@ -42,10 +39,8 @@ async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(
         await driven.shows("/v1/executions/ex_later")
 
 
-async def test_at_80_columns_every_value_stays_and_the_time_of_day_is_never_cut(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
+async def test_at_80_columns_every_value_stays_and_the_time_of_day_is_never_cut(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.reaches("/v1/executions ", "H")
         heads = next(row for row in driven.lines if "status" in row)
         assert [word for word in ("status", "method", "path", "took", "try", "bytes") if word in heads] == [
@@ -58,8 +53,8 @@ async def test_at_80_columns_every_value_stays_and_the_time_of_day_is_never_cut(
         assert driven.app.screen.table.shown_columns == ages  # type: ignore[attr-defined]
 
 
-async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings='clipboard = "osc52"\n') as driven:
+async def test_the_command_takes_the_key_from_a_pipe(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings='clipboard = "osc52"\n') as driven:
         written = listen(driven)
         await driven.reaches("/v1/executions ", "H")
         entry = driven.app.screen.entry  # type: ignore[attr-defined]
@@ -70,9 +65,9 @@ async def test_the_command_takes_the_key_from_a_pipe(service: ScriptedService, t
 
 
 async def test_what_is_listed_already_is_neither_read_nor_made_again(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(service, tmp_path) as driven:
+    async with console(service(), tmp_path) as driven:
         with pytest.raises(Exception, match="no such"):
             await driven.session.client.get_run("ex_first")
         await driven.reaches("/v1/executions/ex_first", "H")

@@ -91,19 +91,17 @@ async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_p
 
 @pytest.mark.exhaustive
 async def test_a_filter_that_only_the_console_knows_is_not_sent(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await filtered(driven, "check=rejected|is:test")
         await driven.shows("Receipts   1 of 6")
         await driven.pass_time(5)
-        assert asked(told) == []
+        assert asked(driven.service) == []
         assert "sent to the service" not in driven.text
 
 
 async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
@@ -118,18 +116,17 @@ async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path)
 
 @pytest.mark.exhaustive
 async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: Path) -> None:
-    told = service()
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("Receipts   6")
         await filtered(driven, "created<7d")
         await driven.comes("sent to the service")
-        await driven.until(lambda: len(asked(told)) == 1, "the first read")
+        await driven.until(lambda: len(asked(driven.service)) == 1, "the first read")
         await driven.pass_time(40)
-        await driven.until(lambda: len(asked(told)) >= 2, "the second read")
-        first, second = (query["since"] for query in asked(told)[:2])
+        await driven.until(lambda: len(asked(driven.service)) >= 2, "the second read")
+        first, second = (query["since"] for query in asked(driven.service)[:2])
         assert first < second
         await driven.press("r")
-        await driven.until(lambda: len(asked(told)) >= 3, "a person's own read")
+        await driven.until(lambda: len(asked(driven.service)) >= 3, "a person's own read")
 
 
 async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says_so(tmp_path: Path) -> None:
@@ -206,10 +203,9 @@ async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_p
 
 
 async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
-    told = service(days=AGREES)
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.comes("✓ agrees: 0.1172 USD, of 2026-11-21 (UTC)")
-        query = told.requests("GET", "/v1/usage")[0].head.query
+        query = driven.service.requests("GET", "/v1/usage")[0].head.query
         assert dict(query) == {"from": "2026-11-21", "to": "2026-11-21"}
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
@@ -220,11 +216,10 @@ async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path:
 
 
 async def test_usage_that_is_older_than_a_new_receipt_does_not_differ_yet(tmp_path: Path) -> None:
-    told = service(days=AGREES)
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
+    async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.comes("✓ agrees: 0.1172 USD")
-        costly = next(receipt for receipt in told.receipts if receipt["totals"]["usd"])
-        told.receipts.append(dict(costly, execution_id="ex_new"))
+        costly = next(receipt for receipt in driven.service.receipts if receipt["totals"]["usd"])
+        driven.service.receipts.append(dict(costly, execution_id="ex_new"))
         await driven.comes("not compared: usage 0.1172 and receipts", within_s=50)
 
 

@@ -178,11 +178,10 @@ async def test_a_report_that_does_not_come_leaves_the_account_in_sight(tmp_path:
 
 
 async def test_what_was_refused_is_asked_for_again_by_key(tmp_path: Path) -> None:
-    refused = service(usage=Said(404, problem("not_found")))
-    async with console(refused, tmp_path) as driven:
+    async with console(service(usage=Said(404, problem("not_found"))), tmp_path) as driven:
         await driven.press("U")
         await driven.comes("This service offers no usage.")
-        refused.say("GET", "/v1/usage", Said(200, usage()))
+        driven.service.say("GET", "/v1/usage", Said(200, usage()))
         await driven.press("r")
         await opened(driven)
 

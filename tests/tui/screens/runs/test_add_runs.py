@@ -104,8 +104,7 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
 
 
 async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> None:
-    service = ScriptedService()
-    async with console(service, tmp_path, is_open=False) as driven:
+    async with console(ScriptedService(), tmp_path, is_open=False) as driven:
         driven.app.session = None
         driven.app.open_add_runs()
         await driven.pilot.pause()

@@ -108,13 +108,12 @@ async def test_the_filter_of_every_list_works_here_and_knows_the_run(tmp_path: P
 
 @pytest.mark.exhaustive
 async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)
         await driven.comes("Tail of 3 runs · 3 live")
-        service.runs.insert(0, dict(run("ex_fresh", "running", created_at=noon.at(0)).raw))
+        driven.service.runs.insert(0, dict(run("ex_fresh", "running", created_at=noon.at(0)).raw))
         await driven.comes("Tail of 4 runs · 4 live", within_s=30)
-        for known in service.runs:
+        for known in driven.service.runs:
             known["status"] = "completed"
         await driven.pass_time(10)
         assert "Tail of 4 runs" in driven.text
@@ -144,12 +143,11 @@ async def test_the_command_line_leads_there(tmp_path: Path) -> None:
 
 
 async def test_leaving_ends_the_reading(tmp_path: Path) -> None:
-    service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)
         await driven.press("2")
         await driven.comes("Receipts hold neither")
         await driven.pass_time(2)
-        before = len(service.requests("GET", ".*/events"))
+        before = len(driven.service.requests("GET", ".*/events"))
         await driven.pass_time(10)
-        assert len(service.requests("GET", ".*/events")) == before
+        assert len(driven.service.requests("GET", ".*/events")) == before

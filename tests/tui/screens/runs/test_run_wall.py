@@ -148,8 +148,7 @@ async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -
 
 
 async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> None:
-    service = noon.service(runs=[record for record in noon.runs() if record.is_final])
-    async with console(service, tmp_path) as driven:
+    async with console(noon.service(runs=[record for record in noon.runs() if record.is_final]), tmp_path) as driven:
         await driven.shows("3fd2")
         await on_wall(driven)
         await driven.shows("No run is live.")

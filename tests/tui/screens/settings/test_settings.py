@@ -26,7 +26,6 @@ base_url = "https://api.example.com"
 """
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     return ScriptedService(runs=[run("ex_1")], account=account())
 
@@ -49,8 +48,8 @@ def focus(driven: Driven) -> str:
     return type(driven.focused).__name__
 
 
-async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=WIDE, settings=FILE) as driven:
+async def test_value_source_and_meaning_are_shown(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE, settings=FILE) as driven:
         await go_to(driven, "theme")
         assert " ".join(next(row for row in driven.lines if "▸ theme" in row).strip("┃ ").split()) == (
             "▸ theme runwatch-dark file"
@@ -59,12 +58,10 @@ async def test_value_source_and_meaning_are_shown(service: ScriptedService, tmp_
             assert text in driven.text
 
 
-async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_changes(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_changes(tmp_path: Path) -> None:
     (tmp_path / "themes").mkdir()
     (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
-    async with console(service, tmp_path, settings=FILE) as driven:
+    async with console(service(), tmp_path, settings=FILE) as driven:
         await go_to(driven, "theme")
         await driven.reaches("off: not usable", "enter", "home")
         assert driven.app.palette.name == "runwatch-dark"
@@ -72,8 +69,8 @@ async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_chan
         assert text_of_file(tmp_path) == FILE
 
 
-async def test_what_is_in_the_file_is_taken_out_after_a_question(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
+async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
         await go_to(driven, "filters.mine")
         await driven.press("X", "enter")
         await driven.pilot.pause()
@@ -84,10 +81,8 @@ async def test_what_is_in_the_file_is_taken_out_after_a_question(service: Script
         await driven.reaches("The file sets nothing here", "X")
 
 
-async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, settings=FILE) as driven:
+async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings=FILE) as driven:
         await go_to(driven, "+ filters")
         await driven.press("enter")
         await driven.type("mine=is:nothing")
@@ -124,8 +119,8 @@ async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(
 
 
 @pytest.mark.exhaustive
-async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=WIDE) as driven:
+async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=WIDE) as driven:
         await go_to(driven, "columns.runs")
         await driven.press("enter", "ctrl+u")
         await driven.type("stauts")
@@ -139,10 +134,8 @@ async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(service: Scr
         assert driven.table.column_ids == ("run", "status")
 
 
-async def test_settings_are_found_and_changed_and_the_connection_is_tested(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await go_to(driven, "theme")
         screen = driven.app.screen
         assert isinstance(screen, SettingsScreen)
@@ -170,9 +163,9 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
         assert 'glyphs = "ascii"' in text_of_file(tmp_path)
         assert not driven.app.is_ascii
         await go_to(driven, "profile environment")
-        before = len(service.heard)
+        before = len(driven.service.heard)
         await driven.reaches(f"answers for {account().tenant_id}", "T")
-        assert [heard.head.path for heard in service.heard[before:] if heard.head.path == "/v1/account"] == [
+        assert [heard.head.path for heard in driven.service.heard[before:] if heard.head.path == "/v1/account"] == [
             "/v1/account"
         ]
         await go_to(driven, "keys.app.help")
@@ -186,16 +179,16 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(
         assert type(driven.app.screen).__name__ == "HelpScreen"
 
 
-async def test_an_empty_line_puts_the_default_back(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings="retries = 4\n") as driven:
+async def test_an_empty_line_puts_the_default_back(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")
         await driven.reaches("retries removed from the file", "enter", "backspace", "enter")
         assert "retries" not in text_of_file(tmp_path)
 
 
 @pytest.mark.exhaustive
-async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_new_filter_can_be_used_at_once(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await go_to(driven, "+ filters")
         await driven.press("enter")
         await driven.type("mine=is:live")
@@ -204,34 +197,35 @@ async def test_a_new_filter_can_be_used_at_once(service: ScriptedService, tmp_pa
         await driven.shows("filter :mine")
 
 
-async def test_problems_of_the_file_stand_on_top_with_their_lines(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings='\nthme = "x"\n', open_at="settings") as driven:
+async def test_problems_of_the_file_stand_on_top_with_their_lines(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings='\nthme = "x"\n', open_at="settings") as driven:
         await driven.shows("1 problem in the file")
         assert "line 2" in driven.lines[4]
         assert "'thme' is not a setting" in driven.lines[4]
 
 
-async def test_a_file_that_cannot_be_read_is_never_written_over(service: ScriptedService, tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_read_is_never_written_over(tmp_path: Path) -> None:
     broken = "theme = \n"
-    async with console(service, tmp_path, settings=broken) as driven:
+    async with console(service(), tmp_path, settings=broken) as driven:
         await go_to(driven, "mouse")
         await driven.reaches("The settings file is not changed", "enter", "down", "enter")
         assert text_of_file(tmp_path) == broken
 
 
 @pytest.mark.exhaustive
-async def test_a_profile_is_tested_with_its_own_key(service: ScriptedService, tmp_path: Path) -> None:
-    async with service, console(ScriptedService(), tmp_path) as driven:
-        profile = Profile("eu", {"base_url": service.base_url})
+async def test_a_profile_is_tested_with_its_own_key(tmp_path: Path) -> None:
+    told = service()
+    async with told, console(ScriptedService(), tmp_path) as driven:
+        profile = Profile("eu", {"base_url": told.base_url})
         store_key(profile, Secret("own-key-of-eu"), Paths(tmp_path / "s", tmp_path / "runwatch-data").key_file)
         await go_to(driven, "+ profiles")
         await driven.press("enter")
-        await driven.type(f"eu={service.base_url}")
+        await driven.type(f"eu={told.base_url}")
         await driven.reaches("profiles.eu.base_url written", "enter")
         await go_to(driven, "profile eu")
         await driven.shows("key file")
         await driven.reaches("answers for", "T")
-        assert {heard.head.header("authorization") for heard in service.heard} == {"Bearer own-key-of-eu"}
+        assert {heard.head.header("authorization") for heard in told.heard} == {"Bearer own-key-of-eu"}
         assert "own-key-of-eu" not in driven.text
 
 
@@ -248,21 +242,21 @@ async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path
         assert not driven.app.screen.query_one(ProblemPanel).display
 
 
-async def test_a_profile_without_an_address_says_what_to_set(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings="[profiles.eu]\nproduction = true\n") as driven:
+async def test_a_profile_without_an_address_says_what_to_set(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings="[profiles.eu]\nproduction = true\n") as driven:
         await go_to(driven, "profile eu")
         await driven.reaches("has no usable base_url", "T")
 
 
-async def test_no_key_is_ever_on_the_screen(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, settings=FILE, size=(200, 60)) as driven:
+async def test_no_key_is_ever_on_the_screen(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings=FILE, size=(200, 60)) as driven:
         await go_to(driven, "profile environment")
         assert "environment RUNWATCH_API_KEY" in driven.text
         assert KEY not in driven.text
 
 
-async def test_esc_goes_back_one_level_at_a_time(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_esc_goes_back_one_level_at_a_time(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await go_to(driven, "retries")
         await driven.press("enter")
         assert focus(driven) == "LineInput"

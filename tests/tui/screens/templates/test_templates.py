@@ -58,7 +58,6 @@ def offer(service: ScriptedService, *lists: list[Template]) -> None:
     service.say("GET", TEMPLATES, *answers)
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     script = ScriptedService(account=account())
     offer(script, [STARTER, POOLED, UNTESTED])
@@ -90,8 +89,8 @@ def body_of(service: ScriptedService, path: str) -> Any:
 
 
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
-async def test_the_screen_looks_as_approved(service: ScriptedService, tmp_path: Path, size: tuple[int, int]) -> None:
-    async with reviewing(service, tmp_path, size=size) as driven:
+async def test_the_screen_looks_as_approved(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with reviewing(service(), tmp_path, size=size) as driven:
         await at_templates(driven)
         await driven.shows("1 eligible · 2 blocked")
         check_golden(f"templates-{size[0]}x{size[1]}", driven.text)
@@ -99,8 +98,8 @@ async def test_the_screen_looks_as_approved(service: ScriptedService, tmp_path: 
         check_golden(f"templates-opened-{size[0]}x{size[1]}", driven.text)
 
 
-async def test_blockers_are_numbered_values_copied_and_rows_counted(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_blockers_are_numbered_values_copied_and_rows_counted(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         assert driven.table.cursor_key == "byok-open-model"
         await driven.shows("Not eligible: 2 blockers.", "Blocker 1 connection_untested")
@@ -122,23 +121,19 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(service: Scr
         await driven.shows("0 eligible · 2 blocked")
 
 
-async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await at_next_action(driven)
         await driven.reaches("POST /v1/source-connections/conn_01HX5/test", "enter")
-        offer(service, [STARTER, POOLED, resources.template("byok-open-model")])
+        offer(driven.service, [STARTER, POOLED, resources.template("byok-open-model")])
         await driven.reaches("done", "tab", "enter")
-        assert len(service.requests("POST", TEST)) == 1
+        assert len(driven.service.requests("POST", TEST)) == 1
         await driven.comes("2 eligible · 1 blocked")
 
 
-async def test_a_next_action_that_nobody_runs_is_copied(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.shows("enter copies it")
         await at_next_action(driven)
@@ -149,11 +144,11 @@ async def test_a_next_action_that_nobody_runs_is_copied(
             await driven.press("down")
         await driven.press("enter")
         await driven.until(lambda: "Ask an owner for arms:manage." in driven.lines[-1], "the next action to be copied")
-        assert not service.requests("POST")
+        assert not driven.service.requests("POST")
 
 
-async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_backspace_takes_a_decision_back(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("stays on this machine", "n")
         await driven.reaches("Reason for go, although it is blocked", "enter")
@@ -165,10 +160,8 @@ async def test_backspace_takes_a_decision_back(service: ScriptedService, tmp_pat
 
 
 @pytest.mark.exhaustive
-async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path, options=SettingOptions(read_only=True)) as driven:
+async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path, options=SettingOptions(read_only=True)) as driven:
         await at_templates(driven)
         await at_next_action(driven)
         await driven.reaches("read-only", "enter")
@@ -178,14 +171,14 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         await driven.press("enter")
         await driven.type("fine by me")
         await driven.reaches("✓ go, 0s ago: fine by me", "enter")
-        assert not service.requests("POST")
+        assert not driven.service.requests("POST")
 
 
 @pytest.mark.exhaustive
 async def test_what_another_console_decided_meanwhile_is_written_over_only_when_the_user_says_so(
-    service: ScriptedService, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    async with reviewing(service, tmp_path) as driven:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("No-go", "n")
         session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
@@ -203,11 +196,9 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
 
 
 @pytest.mark.exhaustive
-async def test_what_another_console_decides_is_shown_by_itself(
-    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_another_console_decides_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
-    async with reviewing(service, tmp_path) as driven:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
@@ -216,17 +207,15 @@ async def test_what_another_console_decides_is_shown_by_itself(
 
 
 @pytest.mark.exhaustive
-async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_decision_is_flagged_when_the_record_changes_afterwards(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("No-go", "n")
         await driven.press("down", "enter")
         await driven.type("not yet")
         await driven.reaches("✗ no-go, 0s ago: not yet", "enter")
         changed = Template({**UNTESTED.raw, "template_version": "2"})
-        offer(service, [STARTER, POOLED, changed])
+        offer(driven.service, [STARTER, POOLED, changed])
         await driven.press("r")
         await driven.comes("no-go, old")
         await driven.shows("changed since")
@@ -235,8 +224,8 @@ async def test_a_decision_is_flagged_when_the_record_changes_afterwards(
         await driven.hides("no-go")
 
 
-async def test_a_decision_and_the_versions_outlive_the_console(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_decision_and_the_versions_outlive_the_console(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("Go", "n")
         await driven.press("enter")
@@ -252,11 +241,10 @@ async def test_a_decision_and_the_versions_outlive_the_console(service: Scripted
         await driven.shows("blocker connection_untested is gone", "go, old")
 
 
-async def test_d_compares_a_template_with_an_earlier_version_of_itself(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    offer(service, [STARTER, UNTESTED], [STARTER, Template({**UNTESTED.raw, "template_version": "2"})])
-    async with reviewing(service, tmp_path) as driven:
+async def test_d_compares_a_template_with_an_earlier_version_of_itself(tmp_path: Path) -> None:
+    told = service()
+    offer(told, [STARTER, UNTESTED], [STARTER, Template({**UNTESTED.raw, "template_version": "2"})])
+    async with reviewing(told, tmp_path) as driven:
         await at_templates(driven)
         await driven.pass_time(2)
         await driven.press("r")
@@ -272,18 +260,16 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(
         await driven.opens(CompareScreen, "D")
 
 
-async def test_without_an_earlier_version_d_chooses_the_other_template(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_without_an_earlier_version_d_chooses_the_other_template(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.reaches("comparing", "D")
         await driven.opens(CompareScreen, "down", "D")
 
 
 @pytest.mark.parametrize("form", ["md", "csv"])
-async def test_the_report_is_written_where_the_notice_says(service: ScriptedService, tmp_path: Path, form: str) -> None:
-    async with reviewing(service, tmp_path, size=WIDE) as driven:
+async def test_the_report_is_written_where_the_notice_says(tmp_path: Path, form: str) -> None:
+    async with reviewing(service(), tmp_path, size=WIDE) as driven:
         await at_templates(driven)
         await driven.reaches(f"report {form}", "e")
         await driven.press(*(["down"] if form == "csv" else []), "enter")
@@ -297,60 +283,56 @@ async def test_the_report_is_written_where_the_notice_says(service: ScriptedServ
             assert word.replace("_", "\\_" if form == "md" else "_") in text
 
 
-async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("Applying it spends at most 0.15 USD", "enter")
         await driven.shows("sha256:d1")
         check_golden("templates-plan-120x36", driven.text)
-        assert body_of(service, PLANS) == {"template_id": "starter"}
-        assert not service.requests("POST", APPLICATIONS)
+        assert body_of(driven.service, PLANS) == {"template_id": "starter"}
+        assert not driven.service.requests("POST", APPLICATIONS)
         await driven.reaches("runwatch templates apply starter", "full_stop")
 
 
-async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(tmp_path: Path) -> None:
+    told = service()
     moving = resources.application(
         "applying", live_proof=None, template_id="starter", next_action={"type": "wait", "detail": "It goes on."}
     )
-    service.say("POST", APPLICATIONS, Said(200, moving))
+    told.say("POST", APPLICATIONS, Said(200, moving))
     ready = resources.application(
         "ready", live_proof=None, template_id="starter", next_action={"type": "none", "detail": "Set up."}
     )
-    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, moving), Said(200, ready))
-    async with reviewing(service, tmp_path) as driven:
+    told.say("GET", f"{APPLICATIONS}/app_01", Said(200, moving), Said(200, ready))
+    async with reviewing(told, tmp_path) as driven:
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("enter applies it", "enter")
         await driven.reaches("Applies starter as this plan says", "enter")
         await driven.reaches("done", "tab", "enter")
-        body = body_of(service, APPLICATIONS)
+        body = body_of(told, APPLICATIONS)
         assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
         await driven.shows("application app_01", "read every 2s")
         await driven.comes("Set up.")
-        reads = len(service.requests("GET", f"{APPLICATIONS}/app_01"))
+        reads = len(told.requests("GET", f"{APPLICATIONS}/app_01"))
         assert reads == 2
         await driven.pass_time(60)
-        assert len(service.requests("GET", f"{APPLICATIONS}/app_01")) == reads, "an ended one is read no more"
+        assert len(told.requests("GET", f"{APPLICATIONS}/app_01")) == reads, "an ended one is read no more"
         await driven.reaches("application started here", "escape")
 
 
 @pytest.mark.exhaustive
-async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(tmp_path: Path) -> None:
+    told = service()
     waiting = resources.application(next_action=PROVED, diagnostics={"maximum_spend_usd": 0.35})
-    service.say("POST", APPLICATIONS, Said(200, waiting))
-    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    told.say("POST", APPLICATIONS, Said(200, waiting))
+    told.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
     running = resources.application("live_running", live_proof=None, next_action={"type": "wait"})
-    service.say("POST", f"{APPLICATIONS}/app_01/resume", Said(200, running))
-    async with reviewing(service, tmp_path) as driven:
+    told.say("POST", f"{APPLICATIONS}/app_01/resume", Said(200, running))
+    async with reviewing(told, tmp_path) as driven:
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
@@ -358,22 +340,21 @@ async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(
         await driven.reaches("Apply it", "enter")
         await driven.reaches("enter asks before it spends", "tab", "enter")
         await driven.reaches("It spends at most 0.35 USD", "enter")
-        assert not service.requests("POST", f"{APPLICATIONS}/app_01/resume")
+        assert not told.requests("POST", f"{APPLICATIONS}/app_01/resume")
         await driven.reaches("done", "tab", "enter")
-        assert body_of(service, f"{APPLICATIONS}/app_01/resume") == {
+        assert body_of(told, f"{APPLICATIONS}/app_01/resume") == {
             "action": "authorize_live_proof",
             "live_proof_digest": "sha256:l1",
         }
 
 
-async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_an_application_that_was_begun_is_resumed_in_a_later_session(tmp_path: Path) -> None:
+    told = service()
     proof = {"digest": "sha256:l1", "issued_at": "2026-11-21T12:00:00.000Z", "expires_at": "2026-11-21T14:05:00.000Z"}
     spends = {"maximum_spend_usd": 0.25}
     waiting = resources.application(next_action=PROVED, template_id="starter", live_proof=proof, diagnostics=spends)
-    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
-    async with reviewing(service, tmp_path) as driven:
+    told.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    async with reviewing(told, tmp_path) as driven:
         await driven.session.notes.write(
             driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )
@@ -387,9 +368,10 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(
         await driven.reaches(re.compile("waits for your go: 0.25 USD, until [0-9:]+"), "escape", "escape")
 
 
-async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: ScriptedService, tmp_path: Path) -> None:
-    service.say("POST", PLANS, Said(403, problem("permission_denied")), Said(200, resources.plan()))
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", PLANS, Said(403, problem("permission_denied")), Said(200, resources.plan()))
+    async with reviewing(told, tmp_path) as driven:
         await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
@@ -407,23 +389,23 @@ async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(service: Sc
     ],
     ids=["empty", "not offered", "not authorised", "error"],
 )
-async def test_a_list_that_says_nothing_says_why(
-    service: ScriptedService, tmp_path: Path, answer: Said, words: str
-) -> None:
-    service.say("GET", TEMPLATES, answer)
-    async with reviewing(service, tmp_path) as driven:
+async def test_a_list_that_says_nothing_says_why(tmp_path: Path, answer: Said, words: str) -> None:
+    told = service()
+    told.say("GET", TEMPLATES, answer)
+    async with reviewing(told, tmp_path) as driven:
         await driven.comes(words)
 
 
-async def test_whatever_a_template_holds_is_shown_and_hides_nothing(service: ScriptedService, tmp_path: Path) -> None:
+async def test_whatever_a_template_holds_is_shown_and_hides_nothing(tmp_path: Path) -> None:
+    told = service()
     odd = Template(
         {
             "template_id": "odd", "eligible": "perhaps", "blockers": [{"code": 7, "next_action": "none"}, "text"],
             "alternative_plans": {"a": 1}, "catalog_row": [1, 2], "new_member": {"deep": [None]},
         }
     )  # fmt: skip
-    offer(service, [odd])
-    async with reviewing(service, tmp_path, size=WIDE) as driven:
+    offer(told, [odd])
+    async with reviewing(told, tmp_path, size=WIDE) as driven:
         await driven.comes("The service does not say whether it is eligible")
         await driven.press("enter")
         for text in ("perhaps", "new_member.deep", "alternative_plans.a", "catalog_row"):
@@ -431,23 +413,22 @@ async def test_whatever_a_template_holds_is_shown_and_hides_nothing(service: Scr
 
 
 @pytest.mark.exhaustive
-async def test_the_age_of_the_list_grows_while_the_service_is_away(service: ScriptedService, tmp_path: Path) -> None:
-    async with reviewing(service, tmp_path) as driven:
+async def test_the_age_of_the_list_grows_while_the_service_is_away(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path) as driven:
         await at_templates(driven)
-        service.say("GET", TEMPLATES, Said(503, problem("internal")))
+        driven.service.say("GET", TEMPLATES, Said(503, problem("internal")))
         await driven.pass_time(timedelta(minutes=5).total_seconds())
         assert "byok-open-model" in driven.text, "what is known stays"
         assert "error 500 · data 5m old · since 12:0" in driven.text
 
 
-async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(
-    service: ScriptedService, tmp_path: Path
-) -> None:
+async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(tmp_path: Path) -> None:
+    told = service()
     address = "https://broker.example.test/enter?intent=sentinel"
     consent = {"handoff_intent_id": "hnd_01", "continue_url": address, "expires_at": None, "attempt": 1}
     waiting = resources.application("consent_pending", template_id="starter", consent=consent, live_proof=None)
-    service.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
-    async with reviewing(service, tmp_path) as driven:
+    told.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
+    async with reviewing(told, tmp_path) as driven:
         await driven.session.notes.write(
             driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
         )

@@ -134,7 +134,6 @@ def test_a_long_line_is_suggested_for_at_once() -> None:
     assert suggested("a" * 5000) == []
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     """Three runs in different states."""
     return ScriptedService(
@@ -152,10 +151,8 @@ def lines(driven: Driven) -> int:
     return len(driven.app.screen.query(CommandLine))
 
 
-async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.shows("ex_failed2")
         await driven.press("colon")
         await driven.type("open FAIL")
@@ -169,10 +166,8 @@ async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
-async def test_both_keys_open_it_and_esc_gives_the_focus_back(
-    key: str, service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_both_keys_open_it_and_esc_gives_the_focus_back(key: str, tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press(key)
         assert isinstance(driven.focused, LineInput)
         await driven.press(key if key == "ctrl+p" else "x")
@@ -182,8 +177,8 @@ async def test_both_keys_open_it_and_esc_gives_the_focus_back(
         assert isinstance(driven.focused, RecordTable)
 
 
-async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path, size=NARROW) as driven:
+async def test_no_more_than_eight_suggestions_are_in_sight(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.press("colon")
         top = next(number for number, row in enumerate(driven.lines) if row.startswith("┏━ Command"))
         bottom = next(number for number, row in enumerate(driven.lines) if "tab completes" in row)
@@ -195,8 +190,8 @@ async def test_no_more_than_eight_suggestions_are_in_sight(service: ScriptedServ
 
 
 @pytest.mark.exhaustive
-async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_screen_with_a_filter(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("runs is:problem")
         await driven.shows("filter is:problem")
         assert [row.key for row in driven.table.rows] == ["ex_failed2"]
@@ -210,10 +205,8 @@ async def test_a_screen_with_a_filter(service: ScriptedService, tmp_path: Path) 
 
 
 @pytest.mark.exhaustive
-async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_first(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, settings=FILTERS) as driven:
+async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_first(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings=FILTERS) as driven:
         await driven.say("mine")
         assert [row.key for row in driven.table.rows] == ["ex_failed2"]
         await driven.say("receipts")
@@ -225,18 +218,16 @@ async def test_named_filters_are_commands_and_a_screen_of_the_same_name_goes_fir
 
 
 @pytest.mark.exhaustive
-async def test_actions_are_done_on_the_screen_that_was_in_front(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_actions_are_done_on_the_screen_that_was_in_front(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("list: mark")
         assert driven.table.marks == frozenset({"ex_live01"})
         await driven.say("kill")
         assert isinstance(driven.app.screen, ConfirmDialog)
 
 
-async def test_a_read_only_console_says_why_a_common_word_does_nothing(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, settings="read_only = true") as driven:
+async def test_a_read_only_console_says_why_a_common_word_does_nothing(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings="read_only = true") as driven:
         await driven.shows("ex_live01")
         await driven.press("colon")
         await driven.type("cancel")
@@ -244,8 +235,8 @@ async def test_a_read_only_console_says_why_a_common_word_does_nothing(
 
 
 @pytest.mark.exhaustive
-async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_only_what_works_where_the_focus_was_is_offered(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("colon")
         await driven.type("events: ")
         assert "events: wrap" not in driven.text
@@ -255,8 +246,8 @@ async def test_only_what_works_where_the_focus_was_is_offered(service: ScriptedS
         assert "events: wrap" in driven.text
 
 
-async def test_what_cannot_be_done_is_said_and_the_line_stays(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_what_cannot_be_done_is_said_and_the_line_stays(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("xyzzy")
         assert "unknown command xyzzy" in driven.text
         assert lines(driven) == 1
@@ -281,8 +272,8 @@ async def test_what_cannot_be_done_is_said_and_the_line_stays(service: ScriptedS
 
 
 @pytest.mark.parametrize("key", ["tab", "right"])
-async def test_tab_and_right_complete_and_arrows_choose(service: ScriptedService, tmp_path: Path, key: str) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_tab_and_right_complete_and_arrows_choose(tmp_path: Path, key: str) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("colon")
         await driven.type("the")
         await driven.press(key)
@@ -295,10 +286,8 @@ async def test_tab_and_right_complete_and_arrows_choose(service: ScriptedService
 
 
 @pytest.mark.exhaustive
-async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("runs is:live")
         await driven.say("open failed2")
         assert driven.table.cursor_key == "ex_failed2"
@@ -318,8 +307,8 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
 
 
 @pytest.mark.exhaustive
-async def test_a_run_that_is_not_there_is_not_watched(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_run_that_is_not_there_is_not_watched(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("open ex_nothing")
         await driven.shows("ex_nothing: not found, not added")
         assert await driven.session.watch_list.list(driven.session.scope) == []
@@ -350,8 +339,8 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
 
 
 @pytest.mark.exhaustive
-async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedService, tmp_path: Path) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_times_are_shown_in_the_way_that_was_asked_for(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say("time utc")
         assert driven.app.render_context().time == "utc"
         await driven.say("time never")
@@ -360,16 +349,14 @@ async def test_times_are_shown_in_the_way_that_was_asked_for(service: ScriptedSe
 
 
 @pytest.mark.parametrize("typed", ["theme light", "light"])
-async def test_a_part_of_a_theme_is_enough(service: ScriptedService, tmp_path: Path, typed: str) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_part_of_a_theme_is_enough(tmp_path: Path, typed: str) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.say(typed)
         assert driven.app.palette.name == "runwatch-light"
 
 
-async def test_clicks_close_the_line_or_choose_and_quit_ends_the_console(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_clicks_close_the_line_or_choose_and_quit_ends_the_console(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("colon")
         await driven.click_text("ex_fai")
         assert lines(driven) == 0

@@ -46,7 +46,6 @@ class Chooser(Stage):
         self.chosen = message.item.target
 
 
-@pytest.fixture
 def service() -> ScriptedService:
     """A live run and one that has ended, with events and a receipt."""
     return ScriptedService(
@@ -107,10 +106,8 @@ async def test_tab_goes_round_and_a_double_click_chooses() -> None:
         assert app.chosen == "one"
 
 
-async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         before = driven.app.screen
         await driven.press("Y")
         await driven.press("X", "q", "2", "colon", "slash", "r", "space", "P", "full_stop")
@@ -135,13 +132,11 @@ async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(
         await driven.press("escape", "g")
         await driven.press("full_stop", "down", "enter")
         assert isinstance(driven.app.screen, ConfirmDialog)
-        assert {heard.head.method for heard in service.heard} == {"GET"}
+        assert {heard.head.method for heard in driven.service.heard} == {"GET"}
 
 
-async def test_the_id_of_a_run_its_json_and_the_curl_command_of_a_request_are_copied(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, app_class=Copying) as driven:
+async def test_the_id_of_a_run_its_json_and_the_curl_command_of_a_request_are_copied(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, app_class=Copying) as driven:
         app = driven.app
         assert isinstance(app, Copying)
         await driven.press("Y", "enter")
@@ -159,10 +154,8 @@ async def test_the_id_of_a_run_its_json_and_the_curl_command_of_a_request_are_co
         assert app.copied[1].startswith("runwatch config header --base-url ")
 
 
-async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_focus_is(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, app_class=Copying, draws_frames=True) as driven:
+async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_focus_is(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, app_class=Copying, draws_frames=True) as driven:
         app = driven.app
         assert isinstance(app, Copying)
         await driven.reaches("accepted", "down", "enter")
@@ -178,32 +171,26 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
 
 
 @pytest.mark.parametrize(("steps", "tab"), [(0, "events"), (3, "receipt")])
-async def test_events_and_receipt_open_their_view(
-    steps: int, tab: str, service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_events_and_receipt_open_their_view(steps: int, tab: str, tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("down", "full_stop", *["down"] * steps, "enter")
         detail = driven.app.screen.query_one(RunDetail)
         assert detail.tab == tab
         assert detail.has_focus_within
 
 
-async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path) as driven:
+async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
         await driven.press("full_stop", "down")
-        service.runs[0] = dict(run("ex_live01", "completed").raw)
+        driven.service.runs[0] = dict(run("ex_live01", "completed").raw)
         await driven.pass_time(16)
         await driven.press("enter")
         assert not isinstance(driven.app.screen, ConfirmDialog)
         assert "The run has already ended" in driven.text
 
 
-async def test_the_menu_offers_what_the_keys_do_with_a_record_and_does_it(
-    service: ScriptedService, tmp_path: Path
-) -> None:
-    async with console(service, tmp_path, open_at="receipts") as driven:
+async def test_the_menu_offers_what_the_keys_do_with_a_record_and_does_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="receipts") as driven:
         await driven.until(lambda: len(driven.table.rows) > 0, "the receipts")
         await driven.press("full_stop")
         offered = re.findall(r"^┃. (.+?)  +(\S+)  +[A-Z]", driven.text, re.MULTILINE)
