@@ -46,8 +46,12 @@ def idle(tail: MemoryTail, times: int = 1) -> list[float]:
     return pauses
 
 
-def test_the_first_read_is_without_a_cursor_and_the_next_follows_at_once_after_the_last_event() -> None:
-    tail = MemoryTail()
+@pytest.fixture
+def tail() -> MemoryTail:
+    return MemoryTail()
+
+
+def test_the_first_read_is_without_a_cursor_and_the_next_follows_at_once_after_the_last_event(tail: MemoryTail) -> None:
     assert tail.next_read() == ReadStep(None)
     page = some(1, 2, 3)
     assert tail.take(page) == page
@@ -55,14 +59,12 @@ def test_the_first_read_is_without_a_cursor_and_the_next_follows_at_once_after_t
     assert tail.cursor == page[-1].id
 
 
-def test_a_read_that_failed_is_asked_for_again() -> None:
-    tail = MemoryTail()
+def test_a_read_that_failed_is_asked_for_again(tail: MemoryTail) -> None:
     tail.take(some(1))
     assert tail.next_read() == tail.next_read() == ReadStep(event(1).id)
 
 
-def test_pauses_grow_from_one_second_to_five_and_begin_anew_with_an_event() -> None:
-    tail = MemoryTail()
+def test_pauses_grow_from_one_second_to_five_and_begin_anew_with_an_event(tail: MemoryTail) -> None:
     tail.take(some(1))
     assert idle(tail, 8) == [1.0, 1.5, 2.25, 3.375, 5.0, 5.0, 5.0]
     assert tail.next_read() == PauseStep(5.0)
@@ -72,35 +74,30 @@ def test_pauses_grow_from_one_second_to_five_and_begin_anew_with_an_event() -> N
     assert idle(tail, 2) == [1.0]
 
 
-def test_overlaps_and_repeats_are_dropped_and_move_no_cursor() -> None:
-    tail = MemoryTail()
+def test_overlaps_and_repeats_are_dropped_and_move_no_cursor(tail: MemoryTail) -> None:
     tail.take(some(1, 2, 3))
     assert ids(tail.take(some(2, 3, 4, 4, 3))) == ids(some(4))
     assert tail.take(some(2, 3)) == []
     assert tail.cursor == event(4).id
 
 
-def test_a_page_of_repeats_that_holds_the_cursor_counts_as_empty() -> None:
-    tail = MemoryTail()
+def test_a_page_of_repeats_that_holds_the_cursor_counts_as_empty(tail: MemoryTail) -> None:
     tail.take(some(1, 2))
     tail.take(some(1, 2))
     assert tail.next_read() == PauseStep(1.0)
     assert tail.next_read() == ReadStep(event(2).id)
 
 
-def test_events_in_another_order_stay_in_the_order_of_the_service() -> None:
-    tail = MemoryTail()
+def test_events_in_another_order_stay_in_the_order_of_the_service(tail: MemoryTail) -> None:
     assert ids(tail.take(some(2, 1, 3))) == ids(some(2, 1, 3))
 
 
-def test_the_whole_list_after_an_unknown_cursor_gives_only_what_is_new() -> None:
-    tail = MemoryTail()
+def test_the_whole_list_after_an_unknown_cursor_gives_only_what_is_new(tail: MemoryTail) -> None:
     tail.take(some(1, 2, 3))
     assert ids(tail.take(some(1, 2, 3, 4))) == ids(some(4))
 
 
-def test_the_whole_list_in_parts_is_walked_through_without_pauses() -> None:
-    tail = MemoryTail()
+def test_the_whole_list_in_parts_is_walked_through_without_pauses(tail: MemoryTail) -> None:
     tail.take(some(1, 2, 3, 4, 5))
     tail.next_read()
     assert tail.take(some(1, 2)) == []
@@ -111,8 +108,7 @@ def test_the_whole_list_in_parts_is_walked_through_without_pauses() -> None:
     assert tail.cursor == event(6).id
 
 
-def test_a_service_that_answers_at_random_is_not_asked_without_end() -> None:
-    tail = MemoryTail()
+def test_a_service_that_answers_at_random_is_not_asked_without_end(tail: MemoryTail) -> None:
     tail.take(some(*range(1, 6)))
     reads = 0
     while not isinstance(tail.next_read(), PauseStep):
@@ -128,8 +124,7 @@ def test_a_beginning_in_the_middle_gives_nothing_that_is_before_it() -> None:
     assert ids(tail.take(some(1, 2, 3, 4, 5))) == ids(some(5))
 
 
-def test_a_position_that_the_service_refuses_is_forgotten_and_nothing_comes_twice() -> None:
-    tail = MemoryTail()
+def test_a_position_that_the_service_refuses_is_forgotten_and_nothing_comes_twice(tail: MemoryTail) -> None:
     tail.take(some(1, 2))
     assert tail.forget_position()
     assert tail.next_read() == ReadStep(None)
@@ -137,8 +132,7 @@ def test_a_position_that_the_service_refuses_is_forgotten_and_nothing_comes_twic
     assert tail.next_read() == ReadStep(event(3).id)
 
 
-def test_a_forgotten_position_returns_when_the_list_holds_the_cursor() -> None:
-    tail = MemoryTail()
+def test_a_forgotten_position_returns_when_the_list_holds_the_cursor(tail: MemoryTail) -> None:
     tail.take(some(1, 2))
     tail.forget_position()
     tail.take(some(1, 2))
@@ -150,8 +144,7 @@ def test_there_is_no_position_to_forget_at_the_beginning() -> None:
     assert not MemoryTail().forget_position()
 
 
-def test_the_final_event_of_the_run_ends_the_tail_and_everything_of_its_page_is_given() -> None:
-    tail = MemoryTail()
+def test_the_final_event_of_the_run_ends_the_tail_and_everything_of_its_page_is_given(tail: MemoryTail) -> None:
     page = echo_events()
     assert tail.take(page) == page
     assert tail.next_read() == EndStep()
@@ -159,8 +152,7 @@ def test_the_final_event_of_the_run_ends_the_tail_and_everything_of_its_page_is_
 
 
 @pytest.mark.parametrize("state", ["completed", "failed", "cancelled", "expired"])
-def test_each_final_state_ends_the_tail(state: str) -> None:
-    tail = MemoryTail()
+def test_each_final_state_ends_the_tail(state: str, tail: MemoryTail) -> None:
     tail.take([event(1, state)])
     assert tail.next_read() == EndStep()
 
@@ -176,14 +168,12 @@ def test_each_final_state_ends_the_tail(state: str) -> None:
     ],
     ids=["of a slice", "not final", "unknown", "another type", "without a state"],
 )
-def test_nothing_else_ends_the_tail(last: RunEvent) -> None:
-    tail = MemoryTail()
+def test_nothing_else_ends_the_tail(last: RunEvent, tail: MemoryTail) -> None:
     tail.take([last])
     assert tail.next_read() == ReadStep(last.id)
 
 
-def test_a_slice_id_of_null_counts_as_absent() -> None:
-    tail = MemoryTail()
+def test_a_slice_id_of_null_counts_as_absent(tail: MemoryTail) -> None:
     tail.take([event(1, "completed", slice_id=None)])
     assert tail.next_read() == EndStep()
 
@@ -217,8 +207,7 @@ def test_a_run_that_is_final_ends_after_two_later_empty_reads() -> None:
     assert tail.next_read() == EndStep()
 
 
-def test_events_after_the_run_is_final_are_still_given_and_the_two_reads_begin_anew() -> None:
-    tail = MemoryTail()
+def test_events_after_the_run_is_final_are_still_given_and_the_two_reads_begin_anew(tail: MemoryTail) -> None:
     tail.take(some(1), "failed")
     tail.take([])
     assert ids(tail.take(some(2))) == ids(some(2))
@@ -228,8 +217,7 @@ def test_events_after_the_run_is_final_are_still_given_and_the_two_reads_begin_a
     assert tail.next_read() == EndStep()
 
 
-def test_a_status_known_from_elsewhere_spares_the_status_read() -> None:
-    tail = MemoryTail()
+def test_a_status_known_from_elsewhere_spares_the_status_read(tail: MemoryTail) -> None:
     tail.next_read()
     tail.take([], "completed")
     assert tail.next_read() == ReadStep(None)
@@ -240,8 +228,7 @@ def test_a_status_known_from_elsewhere_spares_the_status_read() -> None:
 
 
 @pytest.mark.parametrize("status", ["reticulating", "", None, "COMPLETED"])
-def test_an_unknown_status_means_that_the_run_is_live(status: str | None) -> None:
-    tail = MemoryTail()
+def test_an_unknown_status_means_that_the_run_is_live(status: str | None, tail: MemoryTail) -> None:
     tail.next_read()
     tail.take([])
     tail.next_read()
@@ -275,8 +262,7 @@ def test_events_without_an_id_are_distinguished_by_their_text_and_are_no_cursor(
     assert tail.cursor == event(7).id
 
 
-def test_a_store_may_say_what_is_new_and_the_tail_remembers_nothing() -> None:
-    tail = MemoryTail()
+def test_a_store_may_say_what_is_new_and_the_tail_remembers_nothing(tail: MemoryTail) -> None:
     tail.note_page(some(1, 2), new=some(2))
     assert tail.next_read() == ReadStep(event(2).id)
     tail.note_page(some(2), new=[])
@@ -284,14 +270,12 @@ def test_a_store_may_say_what_is_new_and_the_tail_remembers_nothing() -> None:
     tail.note_page(some(2, 1), new=some(2, 1))
 
 
-def test_what_another_process_stored_moves_the_cursor_beyond_the_page() -> None:
-    tail = MemoryTail()
+def test_what_another_process_stored_moves_the_cursor_beyond_the_page(tail: MemoryTail) -> None:
     tail.note_page(some(1), new=some(1, 2))
     assert tail.next_read() == ReadStep(event(2).id)
 
 
-def test_a_store_that_knows_the_final_event_already_ends_the_tail() -> None:
-    tail = MemoryTail()
+def test_a_store_that_knows_the_final_event_already_ends_the_tail(tail: MemoryTail) -> None:
     tail.note_page(echo_events(), new=[])
     assert tail.next_read() == EndStep()
 

@@ -47,6 +47,12 @@ async def providers() -> AsyncIterator[Providers]:
     await outbound.close()
 
 
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as running:
+        yield running
+
+
 def address(server: ModelServer, form: str = "openai_chat", key: str | None = KEY) -> ProviderAddress:
     return at(server.base_url, form, key)
 
@@ -112,20 +118,20 @@ async def test_a_message_goes_out_and_text_tokens_model_and_id_come_back(provide
         ),
     ],
 )  # fmt: skip
-async def test_a_request_says_no_more_than_it_must(providers: Providers, form: str, body: Any) -> None:
-    async with ModelServer() as server:
-        await generate(providers, address(server, form))
-        assert server.bodies == [body]
+async def test_a_request_says_no_more_than_it_must(
+    providers: Providers, form: str, body: Any, server: ModelServer
+) -> None:
+    await generate(providers, address(server, form))
+    assert server.bodies == [body]
 
 
 @pytest.mark.parametrize(
     ("form", "member"),
     [("openai_chat", "max_tokens"), ("openai_responses", "max_output_tokens"), ("anthropic_messages", "max_tokens")],
 )
-async def test_a_cap_on_the_output_is_sent(providers: Providers, form: str, member: str) -> None:
-    async with ModelServer() as server:
-        await generate(providers, address(server, form), max_output_tokens=77)
-        assert server.bodies[0][member] == 77
+async def test_a_cap_on_the_output_is_sent(providers: Providers, form: str, member: str, server: ModelServer) -> None:
+    await generate(providers, address(server, form), max_output_tokens=77)
+    assert server.bodies[0][member] == 77
 
 
 async def test_openai_keys_go_as_bearer_and_anthropic_keys_in_their_own_header(providers: Providers) -> None:
@@ -139,20 +145,20 @@ async def test_openai_keys_go_as_bearer_and_anthropic_keys_in_their_own_header(p
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_a_server_without_keys_gets_none(providers: Providers, form: str) -> None:
-    async with ModelServer() as server:
-        await generate(providers, address(server, form, key=None))
-        head = server.heard[0].head
-        assert (head.header("authorization"), head.header("x-api-key")) == (None, None)
+async def test_a_server_without_keys_gets_none(providers: Providers, form: str, server: ModelServer) -> None:
+    await generate(providers, address(server, form, key=None))
+    head = server.heard[0].head
+    assert (head.header("authorization"), head.header("x-api-key")) == (None, None)
 
 
 @pytest.mark.parametrize("key", ["", "  ", "line\nbreak", "schlüssel"])
-async def test_a_key_that_no_header_can_carry_is_refused_unsent(providers: Providers, key: str) -> None:
-    async with ModelServer() as server:
-        with pytest.raises(ProviderError) as caught:
-            await generate(providers, address(server, key=key))
-        assert (caught.value.kind, caught.value.was_sent) == ("authentication", False)
-        assert server.heard == []
+async def test_a_key_that_no_header_can_carry_is_refused_unsent(
+    providers: Providers, key: str, server: ModelServer
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await generate(providers, address(server, key=key))
+    assert (caught.value.kind, caught.value.was_sent) == ("authentication", False)
+    assert server.heard == []
 
 
 async def test_inline_inputs_follow_the_objective_with_their_exact_numbers(providers: Providers) -> None:
@@ -169,25 +175,22 @@ async def test_inline_inputs_follow_the_objective_with_their_exact_numbers(provi
         {"kind": "url_list", "urls": ["https://a.example/1"], "url": "https://b.example/2"},
     ],
 )
-async def test_of_urls_only_the_addresses_are_sent(providers: Providers, inputs: Any) -> None:
-    async with ModelServer() as server:
-        await generate(providers, address(server), inputs=inputs)
-        assert server.prompts == [
-            "Say hello.\n\nInputs (addresses, not fetched):\nhttps://a.example/1\nhttps://b.example/2"
-        ]
+async def test_of_urls_only_the_addresses_are_sent(providers: Providers, inputs: Any, server: ModelServer) -> None:
+    await generate(providers, address(server), inputs=inputs)
+    assert server.prompts == [
+        "Say hello.\n\nInputs (addresses, not fetched):\nhttps://a.example/1\nhttps://b.example/2"
+    ]
 
 
-async def test_inputs_of_another_form_are_sent_as_json(providers: Providers) -> None:
-    async with ModelServer() as server:
-        await generate(providers, address(server), inputs={"kind": "url_list", "refs": [1]})
-        assert server.prompts == ['Say hello.\n\nInputs (JSON):\n{"kind":"url_list","refs":[1]}']
+async def test_inputs_of_another_form_are_sent_as_json(providers: Providers, server: ModelServer) -> None:
+    await generate(providers, address(server), inputs={"kind": "url_list", "refs": [1]})
+    assert server.prompts == ['Say hello.\n\nInputs (JSON):\n{"kind":"url_list","refs":[1]}']
 
 
-async def test_half_a_surrogate_pair_does_not_stop_a_call(providers: Providers) -> None:
-    async with ModelServer() as server:
-        answer = await generate(providers, address(server), inputs={"kind": "inline_json", "json": {"a": "\ud800"}})
-        assert server.prompts[0].endswith('{"a":"?"}')
-        assert answer.text.isprintable() or "\n" in answer.text
+async def test_half_a_surrogate_pair_does_not_stop_a_call(providers: Providers, server: ModelServer) -> None:
+    answer = await generate(providers, address(server), inputs={"kind": "inline_json", "json": {"a": "\ud800"}})
+    assert server.prompts[0].endswith('{"a":"?"}')
+    assert answer.text.isprintable() or "\n" in answer.text
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -203,18 +206,16 @@ async def test_missing_usage_model_and_id_are_unknown(providers: Providers, form
 
 
 @pytest.mark.parametrize("usage", [None, [], "12", {"prompt_tokens": "12", "completion_tokens": True, "cost": "much"}])
-async def test_usage_of_a_strange_form_is_unknown(providers: Providers, usage: Any) -> None:
-    async with ModelServer() as server:
-        server.say("POST", ".*", said({"choices": [{"message": {"content": "x"}}], "usage": usage, "model": 7}))
-        answer = await generate(providers, address(server))
-        assert (answer.input_tokens, answer.output_tokens, answer.usd, answer.upstream_ref) == (None, None, None, None)
+async def test_usage_of_a_strange_form_is_unknown(providers: Providers, usage: Any, server: ModelServer) -> None:
+    server.say("POST", ".*", said({"choices": [{"message": {"content": "x"}}], "usage": usage, "model": 7}))
+    answer = await generate(providers, address(server))
+    assert (answer.input_tokens, answer.output_tokens, answer.usd, answer.upstream_ref) == (None, None, None, None)
 
 
-async def test_a_reported_cost_keeps_its_digits(providers: Providers) -> None:
-    async with ModelServer() as server:
-        body = b'{"choices":[{"message":{"content":"x"}}],"usage":{"cost":0.000100000000000000020}}'
-        server.say("POST", ".*", Said(200, body, content_type="application/json"))
-        assert (await generate(providers, address(server))).usd == Decimal("0.000100000000000000020")
+async def test_a_reported_cost_keeps_its_digits(providers: Providers, server: ModelServer) -> None:
+    body = b'{"choices":[{"message":{"content":"x"}}],"usage":{"cost":0.000100000000000000020}}'
+    server.say("POST", ".*", Said(200, body, content_type="application/json"))
+    assert (await generate(providers, address(server))).usd == Decimal("0.000100000000000000020")
 
 
 async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
@@ -262,11 +263,10 @@ async def test_the_text_of_all_parts_is_joined(providers: Providers) -> None:
     ],
 )  # fmt: skip
 async def test_an_output_that_is_no_whole_answer_says_so_in_every_protocol(
-    providers: Providers, form: str, answer: Any, reason: str | None
+    providers: Providers, form: str, answer: Any, reason: str | None, server: ModelServer
 ) -> None:
-    async with ModelServer() as server:
-        server.say("POST", ".*", said(answer))
-        assert (await generate(providers, address(server, form))).finish_reason == reason
+    server.say("POST", ".*", said(answer))
+    assert (await generate(providers, address(server, form))).finish_reason == reason
 
 
 class Counting(OutboundClient):
@@ -347,11 +347,12 @@ async def test_a_refusal_is_the_output_that_is_in_its_place(providers: Providers
         (302, "invalid_response"),
     ],
 )
-async def test_each_status_has_its_kind(providers: Providers, form: str, status: int, kind: str) -> None:
-    async with ModelServer() as server:
-        error = await failure(providers, server, Said(status, b"<html>no</html>", content_type="text/html"), form=form)
-        assert (error.kind, error.was_sent, error.http_status) == (kind, True, status)
-        assert not error.is_deadline
+async def test_each_status_has_its_kind(
+    providers: Providers, form: str, status: int, kind: str, server: ModelServer
+) -> None:
+    error = await failure(providers, server, Said(status, b"<html>no</html>", content_type="text/html"), form=form)
+    assert (error.kind, error.was_sent, error.http_status) == (kind, True, status)
+    assert not error.is_deadline
 
 
 @pytest.mark.parametrize(
@@ -366,10 +367,9 @@ async def test_each_status_has_its_kind(providers: Providers, form: str, status:
     ],
 )
 async def test_a_code_in_the_body_says_more_than_the_status(
-    providers: Providers, status: int, error: Any, kind: str
+    providers: Providers, status: int, error: Any, kind: str, server: ModelServer
 ) -> None:
-    async with ModelServer() as server:
-        assert (await failure(providers, server, said({"error": error}, status))).kind == kind
+    assert (await failure(providers, server, said({"error": error}, status))).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -396,19 +396,17 @@ async def test_an_output_that_the_provider_broke_off_is_a_failed_call(
     assert (error.kind, error.message, error.was_sent) == (kind, quoted, True)
 
 
-async def test_a_failed_response_of_the_responses_form_has_its_kind(providers: Providers) -> None:
-    async with ModelServer() as server:
-        body = {"status": "failed", "error": {"code": "rate_limit_exceeded"}, "output": []}
-        assert (await failure(providers, server, said(body), form="openai_responses")).kind == "rate_limited"
-        body = {"status": "in_progress", "error": None, "output": []}  # type: ignore[dict-item]
-        assert (await failure(providers, server, said(body), form="openai_responses")).kind == "invalid_response"
+async def test_a_failed_response_of_the_responses_form_has_its_kind(providers: Providers, server: ModelServer) -> None:
+    body = {"status": "failed", "error": {"code": "rate_limit_exceeded"}, "output": []}
+    assert (await failure(providers, server, said(body), form="openai_responses")).kind == "rate_limited"
+    body = {"status": "in_progress", "error": None, "output": []}  # type: ignore[dict-item]
+    assert (await failure(providers, server, said(body), form="openai_responses")).kind == "invalid_response"
 
 
 @pytest.mark.parametrize("empty", [None, {}, ""])
-async def test_an_empty_error_beside_an_answer_is_none(providers: Providers, empty: Any) -> None:
-    async with ModelServer() as server:
-        server.say("POST", ".*", said({"error": empty, "choices": [{"message": {"content": "x"}}]}))
-        assert (await generate(providers, address(server))).text == "x"
+async def test_an_empty_error_beside_an_answer_is_none(providers: Providers, empty: Any, server: ModelServer) -> None:
+    server.say("POST", ".*", said({"error": empty, "choices": [{"message": {"content": "x"}}]}))
+    assert (await generate(providers, address(server))).text == "x"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -420,10 +418,11 @@ async def test_an_empty_error_beside_an_answer_is_none(providers: Providers, emp
         b"\xff",
     ],
 )  # fmt: skip
-async def test_an_answer_of_another_shape_is_invalid(providers: Providers, form: str, body: bytes) -> None:
-    async with ModelServer() as server:
-        error = await failure(providers, server, Said(200, body, content_type="application/json"), form=form)
-        assert (error.kind, error.was_sent) == ("invalid_response", True)
+async def test_an_answer_of_another_shape_is_invalid(
+    providers: Providers, form: str, body: bytes, server: ModelServer
+) -> None:
+    error = await failure(providers, server, Said(200, body, content_type="application/json"), form=form)
+    assert (error.kind, error.was_sent) == ("invalid_response", True)
 
 
 HTML = b"<!DOCTYPE html>\n<html><title>Welcome</title></html>"
@@ -477,14 +476,13 @@ async def test_a_refusal_says_how_long_to_wait_and_is_not_repeated(
         assert len(server.heard) == 1
 
 
-async def test_an_answer_above_8_mib_is_too_large(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.answer("x" * (8 * 1024 * 1024 - 1000))
-        assert len((await generate(providers, address(server))).text) > 8_000_000
-        server.answer("x" * (8 * 1024 * 1024))
-        with pytest.raises(ProviderError) as caught:
-            await generate(providers, address(server))
-        assert (caught.value.kind, caught.value.was_sent) == ("response_too_large", True)
+async def test_an_answer_above_8_mib_is_too_large(providers: Providers, server: ModelServer) -> None:
+    server.answer("x" * (8 * 1024 * 1024 - 1000))
+    assert len((await generate(providers, address(server))).text) > 8_000_000
+    server.answer("x" * (8 * 1024 * 1024))
+    with pytest.raises(ProviderError) as caught:
+        await generate(providers, address(server))
+    assert (caught.value.kind, caught.value.was_sent) == ("response_too_large", True)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -505,18 +503,16 @@ async def test_usage_in_an_answer_that_cannot_be_used_is_not_lost(
 
 @pytest.mark.parametrize(("fault", "kind"), [(DROP, "network"), (CUT, "response_incomplete")])
 async def test_a_lost_connection_may_have_been_heard_and_tells_no_answer_from_a_part_of_one(
-    providers: Providers, fault: Fault, kind: str
+    providers: Providers, fault: Fault, kind: str, server: ModelServer
 ) -> None:
-    async with ModelServer() as server:
-        error = await failure(providers, server, fault)
-        assert (error.kind, error.was_sent, error.http_status) == (kind, True, None)
+    error = await failure(providers, server, fault)
+    assert (error.kind, error.was_sent, error.http_status) == (kind, True, None)
 
 
-async def test_no_answer_in_time_is_a_timeout(providers: Providers) -> None:
-    async with ModelServer() as server:
-        error = await failure(providers, server, HANG, timeout_s=0.05)
-        assert error.is_deadline
-        assert error.kind == "timeout"
+async def test_no_answer_in_time_is_a_timeout(providers: Providers, server: ModelServer) -> None:
+    error = await failure(providers, server, HANG, timeout_s=0.05)
+    assert error.is_deadline
+    assert error.kind == "timeout"
 
 
 async def test_a_server_that_does_not_listen_is_a_network_failure_and_nothing_was_sent(providers: Providers) -> None:
@@ -550,26 +546,26 @@ def test_each_failure_of_a_call_has_its_kind(kind: str, told: str) -> None:
     assert told in KINDS
 
 
-async def test_a_call_can_be_cancelled_and_closes_its_connection(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.say("POST", ".*", HANG)
-        call = asyncio.create_task(generate(providers, address(server)))
-        await server.until_heard()
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
+async def test_a_call_can_be_cancelled_and_closes_its_connection(providers: Providers, server: ModelServer) -> None:
+    server.say("POST", ".*", HANG)
+    call = asyncio.create_task(generate(providers, address(server)))
+    await server.until_heard()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
 
 
-async def test_what_the_provider_said_is_in_the_message_alone_and_without_the_key(providers: Providers) -> None:
-    async with ModelServer() as server:
-        answers = [said({"error": {"type": "x", "message": f"{KEY} Say hello."}}, status) for status in (400, 401, 500)]
-        for answer in answers:
-            error = await failure(providers, server, answer)
-            assert error.message == "[removed] Say hello."
-            error.message = None
-            shown = f"{error!r} {error} {error.detail} {error.hint} {error.__cause__!r} {vars(error)}"
-            assert KEY not in shown
-            assert "hello" not in shown
+async def test_what_the_provider_said_is_in_the_message_alone_and_without_the_key(
+    providers: Providers, server: ModelServer
+) -> None:
+    answers = [said({"error": {"type": "x", "message": f"{KEY} Say hello."}}, status) for status in (400, 401, 500)]
+    for answer in answers:
+        error = await failure(providers, server, answer)
+        assert error.message == "[removed] Say hello."
+        error.message = None
+        shown = f"{error!r} {error} {error.detail} {error.hint} {error.__cause__!r} {vars(error)}"
+        assert KEY not in shown
+        assert "hello" not in shown
 
 
 def in_base64(text: str) -> str:
@@ -607,12 +603,11 @@ async def test_the_key_of_the_call_is_not_quoted_in_any_form(
     assert re.fullmatch(r"Refused: .{0,20}\[removed\].{0,10} is unknown", caught.value.message)
 
 
-async def test_output_and_key_are_in_no_representation(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.answer("private words")
-        where = address(server)
-        assert "private words" not in repr(await generate(providers, where))
-        assert KEY not in repr(where)
+async def test_output_and_key_are_in_no_representation(providers: Providers, server: ModelServer) -> None:
+    server.answer("private words")
+    where = address(server)
+    assert "private words" not in repr(await generate(providers, where))
+    assert KEY not in repr(where)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -633,26 +628,25 @@ async def test_a_model_list_in_pages_is_read_to_its_end(providers: Providers) ->
         assert [query.get("after_id") for query in queries] == [None, "claude/1", "claude/3"]
 
 
-async def test_a_list_that_never_ends_is_given_up(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.say("GET", ".*", said({"data": [{"id": "x"}], "has_more": True, "last_id": "x"}))
-        assert len((await providers.find_models(address(server, "anthropic_messages"))).models) == 1
-        assert len(server.heard) == 20
+async def test_a_list_that_never_ends_is_given_up(providers: Providers, server: ModelServer) -> None:
+    server.say("GET", ".*", said({"data": [{"id": "x"}], "has_more": True, "last_id": "x"}))
+    assert len((await providers.find_models(address(server, "anthropic_messages"))).models) == 1
+    assert len(server.heard) == 20
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-async def test_a_base_url_without_v1_is_tried_with_it(providers: Providers, slash: str) -> None:
-    async with ModelServer() as server:
-        found = await providers.find_models(at(f"{server.origin}{slash}"))
-        assert found.base_url == f"{server.origin}/v1"
-        assert [model.upstream_ref for model in found.models] == ["tiny-1"]
-        assert [heard.head.path for heard in server.heard] == ["/models", "/v1/models"]
+async def test_a_base_url_without_v1_is_tried_with_it(providers: Providers, slash: str, server: ModelServer) -> None:
+    found = await providers.find_models(at(f"{server.origin}{slash}"))
+    assert found.base_url == f"{server.origin}/v1"
+    assert [model.upstream_ref for model in found.models] == ["tiny-1"]
+    assert [heard.head.path for heard in server.heard] == ["/models", "/v1/models"]
 
 
-async def test_a_page_for_people_in_place_of_the_list_is_taken_for_the_wrong_base(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.say("GET", "/models", Said(200, b"<html></html>", content_type="text/html"))
-        assert (await providers.find_models(at(server.origin))).base_url == f"{server.origin}/v1"
+async def test_a_page_for_people_in_place_of_the_list_is_taken_for_the_wrong_base(
+    providers: Providers, server: ModelServer
+) -> None:
+    server.say("GET", "/models", Said(200, b"<html></html>", content_type="text/html"))
+    assert (await providers.find_models(at(server.origin))).base_url == f"{server.origin}/v1"
 
 
 async def test_a_base_url_that_works_is_kept_as_it_is(providers: Providers) -> None:
@@ -678,18 +672,16 @@ async def test_a_refused_key_is_not_tried_at_another_base(providers: Providers) 
 
 
 @pytest.mark.parametrize("body", [{}, {"data": None}, {"data": {}}, "x", 5])
-async def test_an_answer_that_is_no_list_is_invalid(providers: Providers, body: Any) -> None:
-    async with ModelServer() as server:
-        server.say("GET", ".*", said(body))
-        with pytest.raises(ProviderError) as caught:
-            await providers.find_models(address(server))
-        assert caught.value.kind == "invalid_response"
+async def test_an_answer_that_is_no_list_is_invalid(providers: Providers, body: Any, server: ModelServer) -> None:
+    server.say("GET", ".*", said(body))
+    with pytest.raises(ProviderError) as caught:
+        await providers.find_models(address(server))
+    assert caught.value.kind == "invalid_response"
 
 
-async def test_a_bare_array_is_a_list_too(providers: Providers) -> None:
-    async with ModelServer() as server:
-        server.say("GET", ".*", said([{"id": "x"}]))
-        assert [model.upstream_ref for model in (await providers.find_models(address(server))).models] == ["x"]
+async def test_a_bare_array_is_a_list_too(providers: Providers, server: ModelServer) -> None:
+    server.say("GET", ".*", said([{"id": "x"}]))
+    assert [model.upstream_ref for model in (await providers.find_models(address(server))).models] == ["x"]
 
 
 async def test_entries_that_name_no_model_are_left_out(providers: Providers) -> None:

@@ -31,6 +31,11 @@ from runwatch.store.state.store import MAX_SYNC_RECORDS, Store
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
 def run(name: str, status: str = "running") -> Run:
     return Run({"execution_id": name, "status": status})
 
@@ -44,15 +49,13 @@ def state_of(store: Store, *, monotonic: float = 10.0, held_s: float = 0.0) -> L
     return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, held_s=held_s).load
 
 
-def test_a_list_tells_what_is_new_what_differs_and_what_has_gone() -> None:
-    store = Store()
+def test_a_list_tells_what_is_new_what_differs_and_what_has_gone(store: Store) -> None:
     assert store.apply(read(run("a"), run("b"))) == CollectionDelta("local", "run", added=("a", "b"))
     assert store.apply(read(run("c"), run("a", "completed"))) == CollectionDelta("local", "run", ("c",), ("a",), ("b",))
     assert [record.id for record in store.collection("local", "run").records] == ["c", "a"]
 
 
-def test_a_list_looks_the_same_after_a_read_that_finds_nothing_new() -> None:
-    store = Store()
+def test_a_list_looks_the_same_after_a_read_that_finds_nothing_new(store: Store) -> None:
     collection = store.collection("local", "run")
     looks = [collection.looks]
     for change in (
@@ -70,15 +73,13 @@ def test_a_list_looks_the_same_after_a_read_that_finds_nothing_new() -> None:
     assert collection.looks == looks[-1]
 
 
-def test_a_first_page_takes_nothing_away() -> None:
-    store = Store()
+def test_a_first_page_takes_nothing_away(store: Store) -> None:
     store.apply(read(run("a"), run("b")))
     assert store.apply(read(run("c"), complete=False)) == CollectionDelta("local", "run", added=("c",))
     assert [record.id for record in store.collection("local", "run").records] == ["c", "a", "b"]
 
 
-def test_cached_records_never_replace_what_the_service_said_now() -> None:
-    store = Store()
+def test_cached_records_never_replace_what_the_service_said_now(store: Store) -> None:
     store.apply(read(run("a", "completed")))
     old = CacheRead("local", "run", NOW, 11, (run("a", "running"), run("z")), seen_at=NOW - timedelta(hours=1))
     assert store.apply(old) == CollectionDelta("local", "run", added=("z",))
@@ -87,8 +88,7 @@ def test_cached_records_never_replace_what_the_service_said_now() -> None:
     assert known.record.raw["status"] == "completed"
 
 
-def test_a_single_record_goes_to_the_front_when_it_is_new_and_stays_in_place_when_not() -> None:
-    store = Store()
+def test_a_single_record_goes_to_the_front_when_it_is_new_and_stays_in_place_when_not(store: Store) -> None:
     store.apply(read(run("a"), run("b")))
     store.apply(RecordRead("local", "run", NOW, 11, run("new")))
     store.apply(RecordRead("local", "run", NOW, 11, run("b", "failed")))
@@ -97,14 +97,12 @@ def test_a_single_record_goes_to_the_front_when_it_is_new_and_stays_in_place_whe
     assert store.apply(RecordGone("local", "run", NOW, 12, "a")).removed == ()
 
 
-def test_profiles_are_kept_apart() -> None:
-    store = Store()
+def test_profiles_are_kept_apart(store: Store) -> None:
     store.apply(read(run("a")))
     assert store.get("prod", "run", "a") is None
 
 
-def test_listeners_hear_every_change_until_they_leave() -> None:
-    store = Store()
+def test_listeners_hear_every_change_until_they_leave(store: Store) -> None:
     heard: list[CollectionDelta] = []
     leave = store.listen(heard.append)
     store.apply(ReadStarted("local", "run", NOW, 1, "GET /v1/executions"))
@@ -113,8 +111,7 @@ def test_listeners_hear_every_change_until_they_leave() -> None:
     assert heard == [CollectionDelta("local", "run")]
 
 
-def test_another_thread_may_not_write() -> None:
-    store = Store()
+def test_another_thread_may_not_write(store: Store) -> None:
     errors: list[Exception] = []
 
     def write() -> None:
@@ -129,8 +126,7 @@ def test_another_thread_may_not_write() -> None:
     assert len(errors) == 1
 
 
-def test_a_pane_goes_through_its_states() -> None:
-    store = Store()
+def test_a_pane_goes_through_its_states(store: Store) -> None:
     assert state_of(store) is LoadState.LOADING
     store.apply(ReadStarted("local", "run", NOW, 10, "GET /v1/executions"))
     assert state_of(store) is LoadState.LOADING
@@ -153,8 +149,7 @@ def test_a_pane_goes_through_its_states() -> None:
         (FailureKind.ERROR, LoadState.ERROR),
     ],
 )
-def test_a_failure_names_the_state_and_keeps_the_rows(trouble: FailureKind, expected: LoadState) -> None:
-    store = Store()
+def test_a_failure_names_the_state_and_keeps_the_rows(trouble: FailureKind, expected: LoadState, store: Store) -> None:
     store.apply(read(run("a")))
     store.apply(ReadFailed("local", "run", NOW, 12, ReadFailure(trouble, "it went wrong")))
     later = NOW + timedelta(seconds=9)
@@ -167,8 +162,7 @@ def test_a_failure_names_the_state_and_keeps_the_rows(trouble: FailureKind, expe
     assert collection.failing_since is None
 
 
-def test_cached_records_show_the_age_of_the_earlier_session() -> None:
-    store = Store()
+def test_cached_records_show_the_age_of_the_earlier_session(store: Store) -> None:
     store.apply(CacheRead("local", "run", NOW, 10, (run("a"),), seen_at=NOW - timedelta(minutes=5)))
     state = pane_state(store.collection("local", "run"), now=NOW, monotonic=10, interval_s=5)
     assert (state.load, state.age_s) == (LoadState.STALE, 300)
@@ -203,8 +197,7 @@ def test_a_hold_tells_its_seconds() -> None:
     assert (failure.kind, failure.held_s) == (FailureKind.RATE_LIMITED, 7)
 
 
-def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without_one() -> None:
-    store = Store()
+def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without_one(store: Store) -> None:
     collection = store.collection("local", "run")
 
     def goes_up(change: StoreChange) -> bool:
@@ -225,8 +218,7 @@ def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without
     assert goes_up(CacheRead("local", "run", NOW, 15, (run("d"),), seen_at=NOW))
 
 
-async def test_a_long_list_is_taken_in_steps_and_is_there_all_at_once() -> None:
-    store = Store()
+async def test_a_long_list_is_taken_in_steps_and_is_there_all_at_once(store: Store) -> None:
     told: list[CollectionDelta] = []
     store.listen(told.append)
     long = tuple(run(f"ex_{number}") for number in range(2 * MAX_SYNC_RECORDS))
@@ -257,8 +249,7 @@ async def test_a_list_taken_in_steps_does_what_one_taken_at_once_does(complete: 
     assert in_steps.collection("local", "run") == at_once.collection("local", "run")
 
 
-async def test_what_changes_while_a_long_list_is_taken_is_not_lost() -> None:
-    store = Store()
+async def test_what_changes_while_a_long_list_is_taken_is_not_lost(store: Store) -> None:
     long = tuple(run(f"ex_{number}") for number in range(2 * MAX_SYNC_RECORDS))
     taking = asyncio.ensure_future(store.apply_in_steps(read(*long, complete=False)))
     await asyncio.sleep(0)
@@ -268,8 +259,7 @@ async def test_what_changes_while_a_long_list_is_taken_is_not_lost() -> None:
     assert [record.id for record in store.collection("local", "run").records][-1] == "new"
 
 
-async def test_a_list_is_taken_also_where_something_changes_all_the_time() -> None:
-    store = Store()
+async def test_a_list_is_taken_also_where_something_changes_all_the_time(store: Store) -> None:
     long = tuple(run(f"ex_{number}") for number in range(2 * MAX_SYNC_RECORDS))
     taking = asyncio.ensure_future(store.apply_in_steps(read(*long, complete=False)))
     for number in range(10_000):
@@ -280,8 +270,7 @@ async def test_a_list_is_taken_also_where_something_changes_all_the_time() -> No
     assert len((await taking).added) == len(long)
 
 
-async def test_a_list_that_nobody_shows_any_more_is_not_mixed_with_the_one_that_came_after_it() -> None:
-    store = Store()
+async def test_a_list_that_nobody_shows_any_more_is_not_mixed_with_the_one_that_came_after_it(store: Store) -> None:
     long = tuple(run(f"ex_{number}") for number in range(2 * MAX_SYNC_RECORDS))
     taking = asyncio.ensure_future(store.apply_in_steps(read(*long, complete=False)))
     await asyncio.sleep(0)
