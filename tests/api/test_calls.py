@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from runwatch.api.client import Client, RequestAttempt
+from runwatch.api.calls import RequestAttempt
+from runwatch.api.client import Client
 from runwatch.api.errors import (
     ApiProblem,
     InvalidRequestError,

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from runwatch.api.client import Client, RequestAttempt
+from runwatch.api.calls import RequestAttempt
+from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, NoResponseError, ReadOnlyError
 from runwatch.api.operations import OPERATIONS
 from runwatch.api.secrets import is_own_page, redact_answer_secrets

@@ -9,7 +9,7 @@ import pytest
 from runwatch.commands.cli.grammar import list_commands
 from runwatch.commands.completion import SCRIPTS
 from runwatch.commands.schema import records
-from runwatch.records.requests import RunRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.view.resources.registry import RESOURCES
 from tests.commands.here import Here
 

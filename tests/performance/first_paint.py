@@ -47,7 +47,7 @@ BILL = {
     "the store (sqlite3)": ("from runwatch.store.repositories import event_store, journal, outbox"),
     "the view": "import runwatch.view.resources.registry",
     "httpx": "import httpx",
-    "pydantic with the run request": "import runwatch.records.requests",
+    "pydantic with the run request": "import runwatch.records.requests.run",
     "starlette, uvicorn and SQLAlchemy": "import starlette.applications, uvicorn, sqlalchemy",
 }
 """Libraries imported into the bare app, one at a time."""

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from pydantic import ValidationError
 
-from runwatch.records.requests import OBJECTIVE_CHARACTERS, RunRequest, field_errors
+from runwatch.records.requests.body import field_errors
+from runwatch.records.requests.run import OBJECTIVE_CHARACTERS, RunRequest
 from tests.support import builders
 from tests.support.parts import ABSENT, merged
 from tests.view.strategies import json_values, many

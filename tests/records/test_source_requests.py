@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from runwatch.records.requests import field_errors
 from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmRequest, SkillArmRequest, arm_model
+from runwatch.records.requests.body import field_errors
 from runwatch.records.requests.source import (
     EndpointRequest,
     HandoffRequest,

@@ -15,7 +15,7 @@ from runwatch.base.clock import format_iso
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
-from runwatch.service.models.providers import Generation, Prompt, ProviderAddress, ProviderError
+from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ProviderError
 from runwatch.service.tables import checks, models
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Local, Serving

@@ -7,7 +7,6 @@ from decimal import Decimal, localcontext
 import pytest
 
 from runwatch.base.json import ExactNumber
-from runwatch.service.models.providers import Generation
 from runwatch.service.models.providers.json_reading import dollars
 from runwatch.service.models.providers.prices import (
     LOST_CALL_TOKENS,
@@ -19,6 +18,7 @@ from runwatch.service.models.providers.prices import (
     quote,
     worst_case,
 )
+from runwatch.service.models.providers.types import Generation
 
 TABLE = {
     "small": {"input_usd_per_million": "0.15", "output_usd_per_million": "0.60"},

@@ -20,15 +20,14 @@ from runwatch.base.json import ExactNumber, loads
 from runwatch.base.network.retry_after import MAX_WAIT_S
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import (
+from runwatch.service.models.providers import Providers, http_client
+from runwatch.service.models.providers.types import (
     KINDS,
     Generation,
     Prompt,
     ProviderAddress,
     ProviderError,
-    Providers,
     ServedModel,
-    http_client,
 )
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 from tests.support.clock import START, FakeClock

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from runwatch.base.json import loads
-from runwatch.records.requests import RunRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.service.address_policy import PUBLIC
 from runwatch.service.checks.sample_checks import BULLETS, has_five_bullets, is_json_object
 from runwatch.service.ids import new_id, random_word, seeded_ids

@@ -8,7 +8,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from runwatch.records.requests.account import TOP_UP_USD
+from runwatch.records.requests.organization import TOP_UP_USD
 from tests.service.conftest import Json, Local, Serving, echo_body
 from tests.service.sourcing import post, save_sample
 from tests.service.test_templates import (

@@ -43,8 +43,6 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
 from runwatch.records.run import Run, RunResult
 
-__all__ = ["CallResult", "Client", "RequestAttempt"]
-
 R = TypeVar("R", bound=Record)
 
 PAGE_SIZE: Final = 100

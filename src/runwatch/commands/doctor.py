@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from runwatch import __version__
-from runwatch.api.client import CallResult
+from runwatch.api.calls import CallResult
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import UnsafePlaceError, check_data_dir, check_place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.closest_word import did_you_mean
@@ -14,8 +14,7 @@ from runwatch.view.resources.resource_index import RESOURCE_INDEX
 if TYPE_CHECKING:
     from runwatch.records.record import Record
 
-REQUESTS: Final[Mapping[str, str]] = {"run-request": "RunRequest"}
-"""Request bodies, with their model in :mod:`runwatch.records.requests`."""
+RUN_REQUEST: Final = "run-request"
 
 
 def records() -> Iterator[type[Record]]:
@@ -47,22 +46,21 @@ def record_of_kind(kind: str) -> type[Record] | None:
 def schema(call: Invocation) -> int:
     """``schema``: print the schema of one kind, or the list of kinds."""
     kind = call.options.kind
-    kinds = (*REQUESTS, *(record.KIND for record in records()))
+    kinds = (RUN_REQUEST, *(record.KIND for record in records()))
     if kind is None:
         call.output.text("".join(f"{name}\n" for name in kinds))
         return 0
     if kind not in kinds:
         hint = f"One of {', '.join(kinds)}."
         raise UsageError(f"'{kind}' is not a kind", detail=did_you_mean(kind, kinds), hint=hint)
-    call.output.text(dumps(_request_schema(kind) if kind in REQUESTS else _record_schema(kind), indent=2) + "\n")
+    call.output.text(dumps(_request_schema() if kind == RUN_REQUEST else _record_schema(kind), indent=2) + "\n")
     return 0
 
 
-def _request_schema(kind: str) -> dict[str, Any]:
-    from runwatch.records import requests
+def _request_schema() -> dict[str, Any]:
+    from runwatch.records.requests.run import RunRequest
 
-    model = getattr(requests, REQUESTS[kind])
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunRequest.model_json_schema()}
 
 
 def _record_schema(kind: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from runwatch.records.states import INCOMPLETE
 from runwatch.service.checks.probe import UNREACHABLE
 from runwatch.service.execution.live.next_move import SKILL_ACCEPTED, SKILL_REJECTED
 from runwatch.service.execution.live.state import CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT, INTERRUPTED
-from runwatch.service.models.providers import KINDS
+from runwatch.service.models.providers.types import KINDS
 from runwatch.service.outbound import OutboundError
 from runwatch.view.problems.explanations import (
     KEY_WAS_USED,

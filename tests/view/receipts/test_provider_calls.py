@@ -13,7 +13,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
-from runwatch.service.models.providers import KINDS
+from runwatch.service.models.providers.types import KINDS
 from runwatch.view.export import text_output
 from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason

@@ -121,7 +121,8 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
     """
     from pydantic import ValidationError
 
-    from runwatch.records.requests import RunRequest, field_errors
+    from runwatch.records.requests.body import field_errors
+    from runwatch.records.requests.run import RunRequest
 
     try:
         request = RunRequest.model_validate(body)

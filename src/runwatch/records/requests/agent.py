@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from runwatch.records.requests.arm import EndpointReference
-from runwatch.records.requests.body import OpenBody
-from runwatch.records.requests.labels import Label
+from runwatch.records.requests.body import Label, OpenBody
 from runwatch.records.requests.review import Repository
 
 

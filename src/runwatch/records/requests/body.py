@@ -1,11 +1,14 @@
-"""Base classes of all bodies, and the messages for validation errors."""
+"""Base classes of all bodies, labels that users choose, and the messages for validation errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+LABEL_CHARACTERS: Final = 200
+"""Maximum length of a label. Not in the specification."""
 
 
 class OpenBody(BaseModel):
@@ -19,6 +22,14 @@ class ClosedBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
 
+
+def _is_not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+Label = Annotated[str, Field(min_length=1, max_length=LABEL_CHARACTERS), AfterValidator(_is_not_blank)]
 
 T = TypeVar("T")
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, model_validator
 
-from runwatch.records.requests.body import ClosedBody, OpenBody
-from runwatch.records.requests.labels import Label
+from runwatch.records.requests.body import ClosedBody, Label, OpenBody
 
 REPOSITORY_CHARACTERS: Final = (3, 255)
 """Minimum and maximum length of a repository name (manual: interface, "Limits")."""

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from runwatch.records.requests.body import OpenBody, unique
-from runwatch.records.requests.labels import Label
+from runwatch.records.requests.body import Label, OpenBody, unique
 from runwatch.records.requests.run import DataClasses
 
 URL_CHARACTERS: Final = 2000

@@ -12,7 +12,7 @@ from typing import Any, Final
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.base.shell_words import runwatch_command
-from runwatch.records.requests import RunRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.service import decision_log
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import review_composer, routing, run_owners, runs

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.routing import compile_path
 
 from runwatch.records.misplaced_secrets import find_secrets_in_body
-from runwatch.records.requests import field_errors
+from runwatch.records.requests.body import field_errors
 from runwatch.service.access.authentication import ANONYMOUS, Principal, is_active
 from runwatch.service.access.roles import MANAGE, READ
 from runwatch.service.errors import RefusalError, make_validation_error

@@ -21,14 +21,12 @@ from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
-from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers, ServedModels
-from runwatch.service.models.providers.types import ANSWER_MEMBERS
+from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.types import ANSWER_MEMBERS, ProviderAddress, ProviderError, ServedModels
 from runwatch.service.tables.models import arms as arms_table
 from runwatch.service.tables.models import connections, deployments
 from runwatch.service.tables.models import handoffs as handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick
-
-__all__ = ["build_address", "is_usable"]
 
 TEST_ERRORS: Final = (
     "authentication",

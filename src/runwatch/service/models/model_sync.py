@@ -14,9 +14,9 @@ from runwatch.service.ids import new_id
 from runwatch.service.models import arms, connections
 from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import variant_id
-from runwatch.service.models.providers import ServedModel, ServedModels
 from runwatch.service.models.providers.model_list import find_name, suggest_names
 from runwatch.service.models.providers.prices import PriceTable, price_basis
+from runwatch.service.models.providers.types import ServedModel, ServedModels
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction, pick

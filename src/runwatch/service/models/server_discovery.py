@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runwatch.service.models.providers import ProviderAddress, ProviderError, Providers
+from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.types import ProviderAddress, ProviderError
 
 PROTOCOL: Final = "openai_chat"
 """Protocol profile of the search and of the servers found."""

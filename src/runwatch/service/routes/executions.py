@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from runwatch.base.shell_words import runwatch_command
-from runwatch.records.requests import RunRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.records.states import FINAL_STATES, LIVE_STATES
 from runwatch.service.access.roles import RUNS_WRITE
 from runwatch.service.errors import RefusalError, make_validation_error

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.base.log import keep_secret
-from runwatch.records.requests.keys import KeyLabel, KeyMint
+from runwatch.records.requests.organization import KeyLabel, KeyMint
 from runwatch.service.access import api_keys, browser_sessions
 from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
 from runwatch.service.checks import bindings

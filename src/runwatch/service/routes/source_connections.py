@@ -14,9 +14,9 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import catalog, connections, model_sync, sources
-from runwatch.service.models.availability import FAILED
+from runwatch.service.models.availability import FAILED, is_usable
 from runwatch.service.models.connections import ConnectionChange
-from runwatch.service.models.providers import ProviderError, ServedModels
+from runwatch.service.models.providers.types import ProviderError, ServedModels
 from runwatch.service.tables.models import connections as connections_table
 from runwatch.service.transaction import Row, Transaction
 
@@ -121,7 +121,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     if request.remove:
         return await call.write(lambda transaction: _remove(transaction, call, request))
     row = await call.read(lambda transaction: _find_open(transaction, call))
-    if not connections.is_usable(row):
+    if not is_usable(row):
         raise RefusalError("invalid_state", f"The connection has to pass a test first. {_how_to_test(row)}")
     known = [name for name in row["endpoint"].get("models", []) if name not in row["endpoint"].get(FAILED, {})]
     new = [name for name in request.models or () if name not in known]

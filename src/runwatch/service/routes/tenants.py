@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.log import keep_secret
-from runwatch.records.requests.tenants import TenantName
+from runwatch.records.requests.organization import TenantName
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_key, new_key
 from runwatch.service.errors import RefusalError

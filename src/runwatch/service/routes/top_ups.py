@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from runwatch.records.requests.account import TopUpRequest
+from runwatch.records.requests.organization import TopUpRequest
 from runwatch.service import amounts
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent

@@ -8,7 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from runwatch.records.requests import RunRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.service.errors import RefusalError
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState

@@ -23,8 +23,8 @@ from runwatch.base.log import keep_secret
 from runwatch.base.network.service_file import SAMPLE_KEYS, SAMPLE_LABS
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
-from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import SkillArmRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, ensure_owner, local_tenant, new_key
 from runwatch.service.access.database_vault import DatabaseVault

@@ -8,7 +8,7 @@ from typing import Final
 from runwatch.records.requests.template import ByokOffering
 from runwatch.service.access.authentication import Principal
 from runwatch.service.models import connections, handoffs, model_sync, sources
-from runwatch.service.models.providers import ProviderError
+from runwatch.service.models.providers.types import ProviderError
 from runwatch.service.service_context import ServiceContext
 from runwatch.service.setup import applications
 from runwatch.service.setup.applications import Advance, BeginHandoff

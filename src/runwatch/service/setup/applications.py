@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from runwatch.base.clock import format_iso
-from runwatch.records.requests import RunRequest
 from runwatch.records.requests.arm import ModelArmRequest
+from runwatch.records.requests.run import RunRequest
 from runwatch.records.requests.template import ApplicationRequest, ByokOffering
 from runwatch.service.access.authentication import Principal
 from runwatch.service.access.finder import finder

@@ -118,7 +118,7 @@ class Form:
             return {}
         from pydantic import ValidationError
 
-        from runwatch.records.requests import field_errors
+        from runwatch.records.requests.body import field_errors
 
         try:
             checked = self._model().model_validate(body)

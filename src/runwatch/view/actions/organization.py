@@ -106,7 +106,7 @@ CREATE_KEY: Final = ResourceAction[None](
                 ),
             ),
         ),
-        request="keys.KeyMint",
+        request="organization.KeyMint",
         summarize=_minted,
         one_time_member="key",
         copy_note="the key is shown only once; store it now, for example with 'runwatch config key set PROFILE'",
@@ -127,7 +127,7 @@ LABEL_KEY: Final = ResourceAction[ApiKey](
                 start=lambda it: it.display_name or "", is_required=True,
                 option=FieldOption(name="NAME", help="its new name")),
         ),
-        request="keys.KeyLabel",
+        request="organization.KeyLabel",
     ),
 )  # fmt: skip
 
@@ -173,7 +173,7 @@ TOP_UP: Final = ResourceAction[None](
                 start=lambda _: "10",
             ),
         ),
-        request="account.TopUpRequest",
+        request="organization.TopUpRequest",
         invalidates=(Account,),
         private_page=PrivatePageSpec(what="add the credit"),
     ),

@@ -11,17 +11,11 @@ import pytest
 
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import (
-    KINDS,
-    Generation,
-    Prompt,
-    ProviderAddress,
-    ProviderError,
-    Providers,
-    compute_cost,
-)
+from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.prices import compute_cost
 from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES, SAMPLES
+from runwatch.service.models.providers.types import KINDS, Generation, Prompt, ProviderAddress, ProviderError
 from runwatch.service.outbound import OutboundClient
 from tests.support.clock import FakeClock
 

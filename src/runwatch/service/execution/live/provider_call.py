@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from runwatch.service.models.providers import Generation, Prompt, ProviderAddress, ProviderError, compute_cost
 from runwatch.service.models.providers.error_kinds import REFUSALS
+from runwatch.service.models.providers.prices import compute_cost
+from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ProviderError
 from runwatch.service.transaction import Row
 
 CALL_S: Final = 300.0

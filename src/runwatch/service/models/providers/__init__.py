@@ -12,30 +12,9 @@ from runwatch.base.clock import Clock
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.models.providers import anthropic_messages, openai_chat, openai_responses
 from runwatch.service.models.providers.http_client import ProviderHttpClient, WireFormat
-from runwatch.service.models.providers.prices import compute_cost
 from runwatch.service.models.providers.sample_provider import SampleProvider, is_sample
-from runwatch.service.models.providers.types import (
-    KINDS,
-    Generation,
-    Prompt,
-    ProviderAddress,
-    ProviderError,
-    ServedModel,
-    ServedModels,
-)
+from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ServedModels
 from runwatch.service.outbound import OutboundClient
-
-__all__ = [
-    "KINDS",
-    "Generation",
-    "Prompt",
-    "ProviderAddress",
-    "ProviderError",
-    "Providers",
-    "ServedModel",
-    "ServedModels",
-    "compute_cost",
-]
 
 PROTOCOLS: Final[dict[str, WireFormat]] = {
     "openai_chat": openai_chat.PROTOCOL,
