@@ -62,7 +62,6 @@ class RequestAttempt:
         status: The HTTP status, or ``None`` when no response came.
         elapsed_s: Seconds until the response was read, or lost.
         attempt: The attempt's number within its call, from 1.
-        key: The idempotency key, or ``None``.
         received_bytes: Bytes of the response body on the wire.
         error: Why there is no usable response and no Problem: a kind of :class:`~runwatch.api.errors.NoResponseError`,
             ``unusable``, or ``cancelled`` when the caller cancelled.

@@ -47,7 +47,6 @@ class Operation:
         mutates: Whether it changes something, so that a read-only client refuses it. Stateless plans and quotes do not
             mutate although they are posted (manual: decisions, "Read-only mode").
         record: The record of the response, or of its items for a list. ``None`` where none is declared.
-        lists: Whether it returns a list of records.
         refusals: The error codes that prove that the operation had no effect. ``None`` where any 4XX but 408 does.
         secret_members: Secret members of the response, nested ones with dots: minted keys and addresses of private
             pages. The caller may show them once; no log and no journal ever holds one.

@@ -33,7 +33,6 @@ class Member(Generic[T]):
     never implies a value (manual: interface, "Resources").
 
     Args:
-        name: The member's name on the wire.
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
         form: The JSON Schema of the value.

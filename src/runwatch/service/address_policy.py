@@ -15,11 +15,7 @@ SAMPLE_CHECKS_PATH: Final = "/docks/"
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Addresses that calls may reach.
-
-    Attributes:
-        plain_http: The kinds for which plain HTTP is allowed.
-    """
+    """Addresses that calls may reach."""
 
     addresses: frozenset[AddressKind]
     plain_http: frozenset[AddressKind] = frozenset()

@@ -82,7 +82,6 @@ class ResolvedSetting(NamedTuple):
     """A value in effect.
 
     Attributes:
-        value: The typed value.
         where: The source itself: a flag, a variable, a file with its line; empty for a default.
     """
 

@@ -44,9 +44,7 @@ class StaticFile(NamedTuple):
     """A file that the console's page loads.
 
     Attributes:
-        package: The package that holds it.
         path: Its path below ``static`` there.
-        type: Its media type.
     """
 
     package: str

@@ -36,7 +36,6 @@ class WebOptions(NamedTuple):
         port: The port; 0 for any free one.
         max_consoles: How many consoles may run at once.
         tls_cert: Certificate chain in PEM; needed for a host that other machines reach.
-        tls_key: Its private key.
     """
 
     host: str

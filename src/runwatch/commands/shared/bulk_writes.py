@@ -26,7 +26,6 @@ def run_for_each_id(
 
     Args:
         one: Writes on one id, and returns its outcome and exit code.
-        show: Prints the outcomes.
         asks: First word of the question: ``Disable``.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))

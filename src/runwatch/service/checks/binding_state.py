@@ -36,7 +36,6 @@ class StagedKey:
     """A key that was entered and is not in use yet.
 
     Attributes:
-        captured_generation: The generation created by staging it.
         operation_key: The intent through which it was entered.
         stop: Its stop date once in use.
     """

@@ -129,7 +129,6 @@ class Endpoint:
         path: With parameters in braces, ``/v1/executions/{execution_id}``.
         takes_body: Whether a JSON body is required.
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honors one.
-        is_one_write: Whether all that it does is one write.
         is_open: Whether no API key is required. A key that is sent must still be valid. Without one the caller is
             :data:`runwatch.service.access.authentication.ANONYMOUS`, and idempotency keys are ignored.
         is_page: Whether the user's browser calls it: it also accepts the fields of an HTML form, as text, and shows

@@ -41,7 +41,6 @@ class RunKind:
     """A kind of run.
 
     Attributes:
-        end: Ending of the objective.
         check: The output check, by the name of its endpoint; see :mod:`runwatch.service.checks.sample_checks`.
         arm: The required model, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
         cancel_after_s: Seconds after which it is cancelled.

@@ -32,7 +32,6 @@ class ListContinuation:
     """Reads one list on from where its polled part ends.
 
     Args:
-        kind: The kind of record.
         name: The kind under which the store keeps a list that the service filters; empty for the whole list.
 
     Attributes:

@@ -53,7 +53,6 @@ class PollIntervals:
     """Shortest poll intervals, in seconds; the budget may lengthen them.
 
     Attributes:
-        runs_s: The list of runs.
         lists_s: Any other list that a screen shows.
         tail_s: The events of a followed run, while it is busy.
     """

@@ -141,9 +141,6 @@ class MergedSequence:
     Within a run the service's order holds, whatever the timestamps say: an event never comes before its predecessor.
     Of events at the same time, the one stored first comes first. A run without any time so far goes to the end.
     Gaps belong to single runs and are not shown here.
-
-    Args:
-        run_ids: The runs to begin with.
     """
 
     def __init__(self, events: EventStore, scope: Scope, run_ids: Sequence[str] = ()) -> None:

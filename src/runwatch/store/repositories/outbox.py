@@ -58,7 +58,6 @@ class WriteRequest:
     """A write to send.
 
     Attributes:
-        body: The exact bytes of the body, or ``None``.
         label: Description for the list of unconfirmed writes.
     """
 

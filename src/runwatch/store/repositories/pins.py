@@ -31,7 +31,6 @@ class PinTarget:
     """What a pin leads to.
 
     Attributes:
-        screen: The list.
         ids: The record, or the two that are compared.
         filter: The filter as typed; empty unless the pin is one.
     """

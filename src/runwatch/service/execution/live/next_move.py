@@ -60,7 +60,6 @@ class CallProvider:
     """Call a provider.
 
     Attributes:
-        option: The option to call.
         phase: Phase of the new attempt.
         progress: Reason of the slice's ``progress`` event; ``None`` for the first call.
     """

@@ -58,7 +58,6 @@ class PreparedCall:
     Attributes:
         upstream_ref: Name of the model at the provider.
         is_price_listed: Whether the provider itself lists the model's price.
-        objective: The prompt.
         inputs: The task's ``inputs_ref``.
     """
 
@@ -78,12 +77,10 @@ class CallOutcome:
     Attributes:
         candidate: The output; ``None`` when the call failed.
         reason: Why it failed (manual: interface, "Reasons").
-        failure_kind: The exact failure.
         http_status: Status with which the provider refused the call.
         message: The provider's own words on that.
         retry_after_s: Seconds that the provider asked to wait.
         body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_WORDS`.
-        content_type: Its media type.
         was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.

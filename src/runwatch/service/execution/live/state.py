@@ -89,7 +89,6 @@ class Attempt:
         http_status: Status with which the provider refused the call.
         retry_after_s: Seconds that the provider asked to wait.
         body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_WORDS`.
-        content_type: Its media type.
         was_sent: Whether the call may have reached the provider.
         input_tokens: Tokens read; ``None`` when unknown.
         output_tokens: Tokens written; ``None`` when unknown.
@@ -153,7 +152,6 @@ class FinishedCheck:
         anchor_results: Verdicts of single anchors, if the check gives any.
         declaration: Correctness declaration and revision of the check, as in the receipt.
         at: Time at which it finished.
-        call: Number of the checked call.
     """
 
     form: dict[str, Any]
