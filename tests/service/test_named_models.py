@@ -71,6 +71,19 @@ async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None
         assert (await local.get(path))["endpoint"]["models"] == ["tiny-1", "tiny-2"]
 
 
+async def test_a_connection_without_a_list_passes_its_test_once_a_named_model_answers(local: Local) -> None:
+    async with ModelServer(models=("tiny-1",), has_list=False) as server:
+        path, failed = await connect_named(local, server)
+        assert (failed["usable"], failed["test_state"]) == (False, "failed")
+        check(await local.http.post(f"{path}/deployments/sync", json={}), "invalid_state")
+        check(await local.http.post(f"{path}/deployments/sync", json={"models": ["nobody"]}), "validation_failed")
+        assert not (await local.get(path))["usable"]
+        added = await post(local, f"{path}/deployments/sync", {"models": ["tiny-1"]})
+        assert [each["upstream_ref"] for each in added["deployments"]] == ["tiny-1"]
+        kept = await local.get(path)
+        assert (kept["usable"], kept["endpoint"]["models"]) == (True, ["tiny-1"])
+
+
 async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
         path, _ = await connect_named(local, server, "tiny-1")

@@ -113,18 +113,18 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
 
     Prices in the request are added to those of the connection, and replace those of the same models. A newly named
     model, or one that failed its last test, is called once. If that fails for any reason, the request is refused with
-    the cause and nothing changes, because the failure says nothing about the other models. Models to remove are taken
-    off without a call. Without new names, a source that refuses the credential
-    fails the connection's test, because no run could use it.
+    the cause and nothing changes, because the failure says nothing about the other models. If they answer, a connection
+    that had failed its test has passed it. Models to remove are taken off without a call. Without new names, a source
+    that refuses the credential fails the connection's test, because no run could use it.
     """
     request = parse_body(SyncRequest, call.content)
     if request.remove:
         return await call.write(lambda transaction: _remove(transaction, call, request))
     row = await call.read(lambda transaction: _find_open(transaction, call))
-    if not is_usable(row):
-        raise RefusalError("invalid_state", f"The connection has to pass a test first. {_how_to_test(row)}")
     known = [name for name in row["endpoint"].get("models", []) if name not in row["endpoint"].get(FAILED, {})]
     new = [name for name in request.models or () if name not in known]
+    if not is_usable(row) and not new:
+        raise RefusalError("invalid_state", f"The connection has to pass a test first. {_how_to_test(row)}")
     try:
         found = await connections.ask(call.context.vault, call.context.providers, row, to_test=new)
         if found.failed:
@@ -142,7 +142,8 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
         raise RefusalError("invalid_state", f"The source refused: {error.kind}{status}. {_how_to_test(row)}") from None
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        served = model_sync.sync(transaction, row, found, sources.price_table(request.prices))
+        tested = row if is_usable(row) else connections.record_pass(transaction, row, found)
+        served = model_sync.sync(transaction, tested, found, sources.price_table(request.prices))
         failure = found.list_failure
         return {
             "deployments": [catalog.deployment_json(deployment) for deployment in served],
