@@ -57,6 +57,17 @@ async def test_each_id_of_a_paste_says_what_came_of_it(service: ScriptedService,
         assert driven.table.cursor_key == "ex_other02"
 
 
+async def test_when_every_id_is_found_it_closes_and_leads_to_the_first(
+    service: ScriptedService, tmp_path: Path
+) -> None:
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.press("a")
+        await paste(driven, "ex_other02 ex_live01")
+        await driven.reaches("2 runs added", "f2")
+        assert isinstance(driven.app.screen, RunsScreen)
+        await driven.until(lambda: driven.table.cursor_key == "ex_other02", "the first run to be chosen")
+
+
 async def test_the_window_takes_what_is_typed_and_pasted_but_no_key(service: ScriptedService, tmp_path: Path) -> None:
     async with console(service, tmp_path) as driven:
         await driven.press("a")
@@ -118,6 +129,5 @@ async def test_receipts_of_added_runs_are_listed_by_a_service_without_a_list_of_
         await driven.shows("a adds ids")
         await driven.press("a")
         await driven.type("ex_done05")
-        await driven.reaches("1 of 1 found", "tab", "tab", "enter")
-        await driven.press("enter")
+        await driven.reaches("1 run added", "tab", "tab", "enter")
         await driven.comes("▸ ✓ completed  ex_done05")

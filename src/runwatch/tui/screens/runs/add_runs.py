@@ -106,10 +106,13 @@ def shown_id(run_id: str) -> str:
 
 
 class AddRunsDialog(Dialog[str | None]):
-    """The dialog for pasted ids, with the outcome for each. Its result is the first run found."""
+    """The dialog for pasted ids. It closes once all are found, else it shows the outcome for each.
+
+    Its result is the first run found.
+    """
 
     AUTO_FOCUS = "#ids"
-    BINDINGS = make_bindings("sheet.leave")
+    BINDINGS = make_bindings("sheet.leave", "form.send", "sheet.send")
     DEFAULT_CSS = """
     AddRunsDialog {
         & MultilineInput {
@@ -135,7 +138,8 @@ class AddRunsDialog(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
-        keys = f"tab moves  {get_app(self).keys.shown('text.editor')} editor  esc cancels"
+        shown = get_app(self).keys.shown
+        keys = f"{shown('sheet.send')} adds  {shown('text.editor')} editor  esc cancels"
         with Pane(edge=BorderText(title=title, counters=(label_span(keys),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids")
@@ -161,13 +165,18 @@ class AddRunsDialog(Dialog[str | None]):
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         event.stop()
         if event.button.id == "add":
-            start_worker(self, self._add(self._ids), "adding ids", group="add", exclusive=True)
+            self.action_send()
         else:
             self.action_leave()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
         message.stop()
         self._say(str(message.error))
+
+    def action_send(self) -> None:
+        """Add the ids, from any field."""
+        if self._ids:
+            start_worker(self, self._add(self._ids), "adding ids", group="add", exclusive=True)
 
     def action_leave(self) -> None:
         """Leave; runs already added stay added."""
@@ -193,6 +202,12 @@ class AddRunsDialog(Dialog[str | None]):
             self._found = self._found or (run_id if outcome.is_found else None)
             rows.tell(outcome)
         good = sum(outcome.is_found for outcome in rows.outcomes)
+        if good == len(ids):
+            console = self.app
+            assert isinstance(console, Console)
+            console.notify_user(f"{good} run{'s' * (good != 1)} added")
+            self.dismiss(self._found)
+            return
         self.query_one(Pane).set_border_text(age=(label_span(f"{good} of {len(ids)} found", Role.PLAIN),))
         self.query_one("#leave", TextButton).label = line("Close")
         self.query_one("#leave", TextButton).focus()
