@@ -387,10 +387,10 @@ async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None
 
 
 @pytest.mark.exhaustive
-async def test_tab_leaves_every_input(tmp_path: Path) -> None:
+async def test_tab_leaves_every_input_of_a_form_and_no_prompt(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("slash", "tab")
-        assert not isinstance(driven.focused, LineInput)
+        assert isinstance(driven.focused, LineInput)
         await driven.opens(RunFormScreen, "escape", "plus")
         seen = []
         for _ in range(30):

@@ -34,8 +34,8 @@ OTHER_CELLS: Final = 5
 class FilterBar(Horizontal):
     """The filter input, followed by the number of matching rows or an error.
 
-    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion; without one,
-    ``tab`` leaves the input. Its children are mounted when it is first used, because few screens are filtered.
+    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion, as on the
+    command line. Its children are mounted when it is first used, because few screens are filtered.
 
     Args:
         complete: Completes what is typed; see :func:`make_filter_suggester`.
@@ -159,11 +159,9 @@ class FilterBar(Horizontal):
         self.post_message(self.Submitted(event.value))
 
     def action_complete(self) -> None:
-        """Accept the completion; without one, go to the next pane."""
+        """Accept the completion, if there is one."""
         completion = None if self._complete is None else self._complete(self._input.value)
-        if completion is None:
-            self.screen.focus_next()
-        else:
+        if completion is not None:
             self._input.value = completion
             self._input.cursor_position = len(completion)
 
