@@ -115,10 +115,29 @@ async def test_five_requests_a_minute(tmp_path: Path) -> None:
         await driven.comes("held", 60)
         await driven.press("2")
         await look(driven, "five-a-minute-held")
+        asked = len(service.heard)
+        await driven.press("r")
+        await driven.until(lambda: len(service.heard) > asked, "a request")
+        assert service.heard[asked].head.path.startswith("/v1/receipts"), "the list in sight is asked for first"
         service.granted = 5
         await driven.pass_time(51)
         assert "429" not in driven.text
         await look(driven, "five-a-minute-over")
+
+
+async def test_the_events_of_a_new_run_are_read_before_any_list(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.shows("8f21")
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.review()
+        asked, service.granted = len(service.heard), 1
+        await driven.reaches("Runs › ex_scri…d_10", "tab", "enter")
+        await driven.until(lambda: len(service.heard) > asked + 1, "the next request")
+        sent = [heard.head.path for heard in service.heard[asked:]]
+        assert sent == ["/v1/executions", "/v1/executions/ex_scripted_10/events"]
+        await driven.shows(re.compile(r"not read · held 0:(49|50): the service limits requests \(429\)"))
 
 
 async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
@@ -128,6 +147,8 @@ async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
         service.is_dead = True
         await driven.comes("offline", 30)
         await look(driven, "dead")
+        await driven.reaches(re.compile("━ offline since 12:.* ━"), "enter", "greater_than_sign")
+        await driven.press("escape")
         service.is_dead = False
         await driven.pass_time(5)
         assert "offline" not in driven.text, "its return is seen within five seconds"

@@ -222,8 +222,8 @@ class Poller:
         """Read a list again now for the user, even if reading had stopped or a 429 holds reads back."""
         if is_listable(kind):
             self._client.gate.open(list_operation(kind).id)
-        self.scheduler.ask_anyway()
         self._read_again(kind, is_asked=True)
+        self.scheduler.ask_anyway()
 
     def _read_again(self, kind: type[Record], *, is_asked: bool) -> None:
         self.runs.ask_again()

@@ -150,11 +150,20 @@ class Scheduler:
             self.run_soon(key)
 
     def ask_anyway(self) -> None:
-        """End a rate-limit hold early for the user; a second 429 closes the gate again."""
+        """End a rate-limit hold early for the user; a second 429 closes the gate again.
+
+        What the user asks for now is read first and alone, then goes what waited for the end of the hold.
+        """
+        self._was_held = self._was_held or self._held_s() > 0
         self._end_hold()
+        if not self._asked():
+            self._lift()
+        self._wake.set()
+
+    def _lift(self) -> None:
+        """Let the user's requests that wait for the end of a hold look whether it is over."""
         self._lifted.set()
         self._lifted = asyncio.Event()
-        self._wake.set()
 
     def budget_wait_s(self, key: str) -> float:
         """Return the seconds that a job which is due still waits for the budget; 0 if it does not wait for it."""
@@ -208,7 +217,7 @@ class Scheduler:
         running = sum(job.task is not None for job in self._jobs.values())
         if self._was_held:
             # The first read after a hold goes alone, to show whether the service responds again.
-            if self._user_requests or (running and not self._asked()):
+            if (self._user_requests or running) and not self._asked():
                 return None
             if not self._start_next():
                 return self._until_due()
@@ -259,14 +268,16 @@ class Scheduler:
 
     async def _run(self, job: ReadJob) -> None:
         again: float | None = STARVED_S
-        self._budget.prepay(is_users=job.is_asked)
-        job.is_asked = False
+        was_asked, job.is_asked = job.is_asked, False
+        self._budget.prepay(is_users=was_asked)
         try:
             again = await job.run()
         except Exception:
             _log.exception("background read failed: %s", job.key)
         finally:
             job.task = None
+            if was_asked:
+                self._lift()
             if again is None:
                 if self._jobs.get(job.key) is job:
                     del self._jobs[job.key]

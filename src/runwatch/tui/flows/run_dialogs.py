@@ -155,7 +155,6 @@ def build_submit_dialog(
         run = Run(answer)
         store_record(session, run)
         done(run.id)
-        session.live.refresh(Run)
 
     writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
     return WriteSender(screen, session, text, writes, accepted, refused=refused, after=make_run_opener(screen))

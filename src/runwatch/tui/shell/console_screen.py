@@ -27,6 +27,7 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
 from runwatch.view.detail.pane_state import pane_status
+from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -320,6 +321,14 @@ class ConsoleScreen(Screen[None]):
         if self.console.failure is not None and state.age_s is None:
             return label_span("not connected", Role.BAD)
         return pane_status(state, self.console.render_context())
+
+    def offline_span(self) -> StyledSpan:
+        """Return since when the service does not respond, for the frame of a pane; empty while it does."""
+        session = self.console.session
+        since = None if session is None else session.live.connection.lost_since
+        if since is None:
+            return label_span("")
+        return label_span(f"offline since {time_of_day(since, self.console.render_context())}", Role.BAD)
 
     def pause_span(self, since: str = "") -> StyledSpan:
         """Return which key has paused a pane, and since when."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import RenderContext, elapsed_clock, short_duration, time_of_day
@@ -106,12 +107,21 @@ def has_no_record(failure: ReadFailure) -> bool:
     return failure.problem is not None and failure.problem.code == "not_found"
 
 
-def read_failure_text(failure: ReadFailure, failed_at: datetime | None, context: RenderContext) -> SafeText:
-    """Describe the last failure to read a run's events, with its time where that is known."""
+def read_failure_span(
+    failure: ReadFailure, failed_at: datetime | None, held_s: float, context: RenderContext
+) -> tuple[SafeText, Role]:
+    """Describe the last failure to read a run's events, with its time where that is known.
+
+    Args:
+        held_s: Seconds until a 429 lets reads through; 0 without one.
+    """
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
+    if failure.kind is FailureKind.RATE_LIMITED:
+        then = f"held {elapsed_clock(held_s)}" if held_s > 0 else f"refused{at}"
+        return line(f"{then}: the service limits requests (429)"), Role.WARN
     if has_no_record(failure):
-        return line(f"not found{at}: the service has no events of this run")
-    return line(f"no response{at}: {failure.title}")
+        return line(f"not found{at}: the service has no events of this run"), Role.BAD
+    return line(f"no response{at}: {failure.title}"), Role.BAD
 
 
 def freshness_text(age_s: float | None) -> str:

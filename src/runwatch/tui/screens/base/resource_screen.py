@@ -464,7 +464,9 @@ class ResourceScreen(ListScreen, RecordScreen):
         else:
             view.show(self.detail_sections(row, context), self._links(row), head=head)
         self.query_one("#detail", Pane).set_border_text(
-            title=self.detail_title(row), state=(label_span("raw"),) if self._is_raw else line("")
+            title=self.detail_title(row),
+            state=(label_span("raw"),) if self._is_raw else line(""),
+            age=line("") if self.spec.is_local else (self.offline_span(),),
         )
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:

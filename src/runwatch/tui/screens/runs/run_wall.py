@@ -21,7 +21,7 @@ from runwatch.tui.sources.record_loader import as_known_now, find_live_runs
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
-from runwatch.view.detail.pane_state import read_failure_text
+from runwatch.view.detail.pane_state import read_failure_span
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
@@ -37,7 +37,7 @@ from runwatch.view.runs.run_wall import (
     wall_order,
 )
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_id, time_of_day
+from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import with_role
@@ -459,12 +459,11 @@ class RunWallScreen(ConsoleScreen):
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
             if news is not None and failure is not None:
-                told = read_failure_text(failure, news.failed_at, self.console.render_context())
-                return [((told, Role.BAD),)]
-            lost_since = None if session is None else session.live.connection.lost_since
-            if lost_since is not None:
-                since = time_of_day(lost_since, self.console.render_context())
-                return [(label_span(f"not read: offline since {since}", Role.BAD),)]
+                held_s = 0.0 if session is None else session.live.held_s
+                return [(read_failure_span(failure, news.failed_at, held_s, self.console.render_context()),)]
+            offline, role = self.offline_span()
+            if offline:
+                return [(label_span(f"not read: {offline}", role),)]
             return [(label_span("no event yet" if is_read else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.

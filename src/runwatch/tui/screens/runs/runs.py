@@ -12,13 +12,13 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import freshness_text, read_failure_text
+from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.format import grouped_number, short_id, time_of_day
+from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -352,11 +352,11 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.go_to_view_later(replay_view(row.id))
 
     def action_refresh(self) -> None:
-        """Read the list and the run's events now, and retry what could not be read for the run."""
+        """Read the list and the run's events now, those in focus first, and retry what was not read for the run."""
         self._reading.forget()
         session = self.console.session
         if session is not None and self._shown is not None:
-            session.live.tails.hurry(self._shown)
+            session.live.tails.hurry(self._shown, is_asked=self.query_one("#detail").has_focus_within)
         super().action_refresh()
 
     async def action_destroy(self) -> None:
@@ -417,10 +417,9 @@ class RunsScreen(ResourceScreen, EventScreen):
             return
         pane = self.query_one("#detail", Pane)
         if session is None or self.run_detail.tab != "events":
-            known = self.tail.known_words() if self.run_detail.tab == "events" else line("")
-            pane.set_border_text(
-                title=self.detail_title(row), state=line(""), age=(label_span(known),), counters=line("")
-            )
+            is_events = self.run_detail.tab == "events"
+            age = label_span(self.tail.known_words()) if is_events else self.offline_span()
+            pane.set_border_text(title=self.detail_title(row), state=line(""), age=(age,), counters=line(""))
             return
         news = session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
@@ -479,16 +478,16 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def _tail_age(self, news: TailUpdate, session: ServiceSession) -> StyledSpans:
         is_read = news.answered_at is not None or news.is_complete
-        is_failing = news.failure is not None or session.live.connection.lost_since is not None
+        offline = self.offline_span()
+        is_failing = news.failure is not None or bool(offline[0])
         dot, known = self.console.glyphs.dot, self.tail.known_words(is_read=is_read, is_failing=is_failing)
         if news.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
-        if session.live.connection.lost_since is not None and not news.is_complete:
-            since = time_of_day(session.live.connection.lost_since, self.console.render_context())
-            return (label_span(f"{known} {dot} "), label_span(f"offline since {since}", Role.BAD))
+        if offline[0] and not news.is_complete:
+            return (label_span(f"{known} {dot} "), offline)
         if news.failure is not None:
-            told = read_failure_text(news.failure, news.failed_at, self.console.render_context())
-            return (label_span(f"{known} {dot} "), (told, Role.BAD))
+            why = read_failure_span(news.failure, news.failed_at, session.live.held_s, self.console.render_context())
+            return (label_span(f"{known} {dot} "), why)
         if news.answered_at is None or news.is_complete:
             return (label_span(known),)
         heard = freshness_text(self.console.clock.monotonic() - news.answered_at)
