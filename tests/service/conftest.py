@@ -67,6 +67,12 @@ class Local:
         return self.running.context
 
     @property
+    def fake_clock(self) -> FakeClock:
+        """Its clock, where a test turns it."""
+        assert isinstance(self.clock, FakeClock)
+        return self.clock
+
+    @property
     def key(self) -> str:
         return self.running.file.api_key.reveal()
 
@@ -235,8 +241,7 @@ async def held(serving: Serving) -> AsyncIterator[Local]:
 
 async def step(service: Local) -> None:
     """Let the one live run of a held service take exactly its next step."""
-    clock = service.clock
-    assert isinstance(clock, FakeClock)
+    clock = service.fake_clock
     await clock.until_sleeping()
     clock.advance_to_next()
     # The engine sleeps again once the step is on the disk, or has let go of the run because it is final.

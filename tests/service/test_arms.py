@@ -253,8 +253,7 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
 
 async def test_a_deprecated_model_stays_ready_and_says_since_when(serving: Serving) -> None:
     async with serving(FakeClock(manual=True)) as service, ModelServer() as server:
-        clock = service.clock
-        assert isinstance(clock, FakeClock)
+        clock = service.fake_clock
         source = await save(service, server, secret=None)
         arm = await model_arm(service, source.deployments["tiny-1"])
         server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-1", "deprecated": True}]}))

@@ -14,7 +14,7 @@ from runwatch.service.http.streamed_lists import PART_ROWS
 from tests.service.conftest import Local, bearing, keyed, me, mint, other_tenant
 from tests.service.http.test_streamed_lists import keep as keep_many
 from tests.service.http.test_streamed_lists import receipt_text
-from tests.service.test_proposals import clock_of, propose
+from tests.service.test_proposals import propose
 from tests.service.test_usage import RECEIPTS, keep
 from tests.support.clock import START
 
@@ -59,7 +59,7 @@ async def test_every_decision_is_reported_in_order_with_who_made_it(held: Local)
     await held.http.post(f"/v1/executions/{run_id}/cancel", headers=keyed("k"))
     await held.http.post(f"/v1/executions/{run_id}/cancel", headers=keyed("k"))
     await held.http.post(f"/v1/executions/{run_id}/cancel")
-    clock_of(held).advance(1)
+    held.fake_clock.advance(1)
     await held.http.post(f"/v1/proposals/{proposal_id}/reject", json={"reason": "no"})
     await held.http.post(f"/v1/api-keys/{key_id}/revoke")
     await held.context.database.write(
@@ -90,7 +90,7 @@ async def test_decisions_of_another_time_or_organization_are_left_out(held: Loca
     await held.http.post(f"/v1/api-keys/{(await mint(held))['api_key_id']}/revoke")
     assert len((await held.get("/v1/compliance-export"))["decision_log"]) == 1
     assert (await held.get("/v1/compliance-export", period="2026-10"))["decision_log"] == []
-    clock_of(held).advance(timedelta(days=30).total_seconds())
+    held.fake_clock.advance(timedelta(days=30).total_seconds())
     assert (await held.get("/v1/compliance-export"))["decision_log"] == []
     assert len((await held.get("/v1/compliance-export", period="2026-11"))["decision_log"]) == 1
 

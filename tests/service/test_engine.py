@@ -142,7 +142,6 @@ async def test_a_step_that_cannot_be_written_is_tried_again(local: Local, monkey
     monkeypatch.setattr(runs, "advance", flaky)
     run_id = (await local.submit(capped(3600)))["execution_id"]
     assert (await local.finished(run_id))["status"] == "completed"
-    assert isinstance(local.clock, FakeClock)
-    waits = [seconds for seconds in local.clock.sleeps if seconds >= 1]
+    waits = [seconds for seconds in local.fake_clock.sleeps if seconds >= 1]
     assert waits == [*RETRY_S, RETRY_S[-1]]
     assert in_short(await local.events(run_id)) == WHOLE

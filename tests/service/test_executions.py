@@ -12,7 +12,7 @@ from runwatch.base.json import loads
 from runwatch.records.account import Account
 from runwatch.records.run import Run
 from tests.service.conftest import Json, Local, capped, echo_body, event_bodies, step
-from tests.support.clock import START, FakeClock
+from tests.support.clock import START
 from tests.support.problems import check, fields
 
 
@@ -112,8 +112,7 @@ async def test_an_empty_list_is_a_list(held: Local) -> None:
 
 
 async def test_runs_are_filtered_by_status_and_age(held: Local) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     old = (await held.submit(capped(1e6)))["execution_id"]
     await held.http.post(f"/v1/executions/{old}/cancel")
     clock.advance(3600)
@@ -168,8 +167,7 @@ async def test_a_test_run_has_no_result(local: Local) -> None:
 
 
 async def test_the_account_counts_this_months_runs_and_those_that_are_live(held: Local) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     run_id = (await held.submit(capped(1e9)))["execution_id"]
     await held.submit(capped(1e9))
     await held.http.post(f"/v1/executions/{run_id}/cancel")

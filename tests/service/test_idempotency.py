@@ -14,7 +14,6 @@ from runwatch.base.json import dumps, loads
 from runwatch.service.http.idempotency import KEY_CHARACTERS, KEY_LIFETIME, NESTING, IdempotentRequest, hash_body
 from runwatch.service.tables import idempotency
 from tests.service.conftest import Local, Serving, echo_body, other_tenant, step
-from tests.support.clock import FakeClock
 from tests.support.problems import check
 
 
@@ -104,8 +103,7 @@ async def test_the_answer_survives_a_restart(serving: Serving) -> None:
 
 
 async def test_a_key_is_free_again_after_a_day(held: Local) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     first = await post(held, "k")
     clock.advance(KEY_LIFETIME.total_seconds() - 1)
     assert (await post(held, "k")).content == first.content

@@ -88,8 +88,7 @@ async def test_a_repeated_mint_makes_one_key_and_does_not_tell_it_again(local: L
 
 
 async def test_keys_are_listed_newest_first_and_only_to_their_organization(local: Local) -> None:
-    assert isinstance(local.clock, FakeClock)
-    local.clock.advance(1)
+    local.fake_clock.advance(1)
     minted = await mint(local)
     assert [row["api_key_id"] for row in await listed(local)] == [minted["api_key_id"], await me(local)]
     bearer, key_id = await local.add_key(await other_tenant(local))

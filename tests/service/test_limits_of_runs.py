@@ -193,8 +193,7 @@ async def test_a_run_that_waits_too_long_expires(queueing: LiveWork) -> None:
     first = (await queueing.service.submit(live_body(max_runtime_s=900)))["execution_id"]
     await queueing.providers.begun.wait()
     second = (await queueing.service.submit(live_body(max_runtime_s=30)))["execution_id"]
-    clock = queueing.service.clock
-    assert isinstance(clock, FakeClock)
+    clock = queueing.service.fake_clock
     await clock.until_sleeping()
     clock.advance(30)
     while not (await queueing.service.get(f"/v1/executions/{second}"))["reason"]:
@@ -205,8 +204,7 @@ async def test_a_run_that_waits_too_long_expires(queueing: LiveWork) -> None:
 
 async def test_test_runs_take_turns_too(queueing: LiveWork) -> None:
     service = queueing.service
-    clock = service.clock
-    assert isinstance(clock, FakeClock)
+    clock = service.fake_clock
     for _ in range(3):
         await service.submit(capped(1e6))
     at_once = set()

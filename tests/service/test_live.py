@@ -41,7 +41,7 @@ from tests.service.live_work import (
     scripted,
     work,
 )
-from tests.support.clock import START, FakeClock
+from tests.support.clock import START
 from tests.support.problems import check
 
 __all__ = ["scripted", "work"]
@@ -397,8 +397,7 @@ async def test_a_call_has_no_more_time_than_the_run(work: LiveWork) -> None:
 
 async def test_an_answer_after_the_time_is_over_is_paid_and_not_used(work: LiveWork) -> None:
     await work.having(add_model, "ember")
-    clock = work.service.clock
-    assert isinstance(clock, FakeClock)
+    clock = work.service.fake_clock
 
     def late() -> Any:
         clock.advance(21)
@@ -412,8 +411,7 @@ async def test_an_answer_after_the_time_is_over_is_paid_and_not_used(work: LiveW
 
 async def test_a_check_that_takes_longer_than_the_run_may_expires_it(work: LiveWork) -> None:
     await work.having(add_model, "ember")
-    clock = work.service.clock
-    assert isinstance(clock, FakeClock)
+    clock = work.service.fake_clock
 
     def slow() -> Any:
         clock.advance(59.99)
@@ -442,16 +440,14 @@ async def test_an_answer_that_cannot_be_written_is_written_later_and_not_asked_f
     monkeypatch.setattr(live_steps, "record_response", flaky)
     run = await work.done(live_body())
     assert (run["status"], len(work.providers.calls)) == ("completed", 1)
-    assert isinstance(work.service.clock, FakeClock)
-    assert [seconds for seconds in work.service.clock.sleeps if seconds >= 1] == [*RETRY_S[:2]]
+    assert [seconds for seconds in work.service.fake_clock.sleeps if seconds >= 1] == [*RETRY_S[:2]]
 
 
 async def test_a_result_is_kept_for_seven_days(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     run = await work.done(live_body())
     path = f"/v1/executions/{run['execution_id']}/result"
-    clock = work.service.clock
-    assert isinstance(clock, FakeClock)
+    clock = work.service.fake_clock
     clock.advance((RETENTION - timedelta(seconds=1)).total_seconds())
     assert (await work.service.http.get(path)).status_code == 200
     clock.advance(1)

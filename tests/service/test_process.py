@@ -305,8 +305,7 @@ async def test_a_directory_that_stays_held_is_refused(serving: Serving, data_dir
 
 
 async def test_an_idle_service_ends_when_nobody_called_for_so_long(held: Local) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     idle = asyncio.ensure_future(stop_when_idle(held.running, 600, clock))
     await clock.until_sleeping()
     clock.advance(599)
@@ -320,8 +319,7 @@ async def test_an_idle_service_ends_when_nobody_called_for_so_long(held: Local) 
 
 
 async def test_an_idle_service_waits_for_its_live_runs(held: Local) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     await held.submit()
     idle = asyncio.ensure_future(stop_when_idle(held.running, 0.001, clock))
     await clock.until_sleeping(2)
@@ -334,8 +332,7 @@ async def test_an_idle_service_waits_for_its_live_runs(held: Local) -> None:
 
 
 async def test_a_service_without_an_idle_time_stays(held: Local) -> None:
-    assert isinstance(held.clock, FakeClock)
-    await stop_when_idle(held.running, None, held.clock)
+    await stop_when_idle(held.running, None, held.fake_clock)
     assert not held.running.stop.is_set()
 
 

@@ -15,7 +15,7 @@ from runwatch.service.organization import proposals
 from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, bearing, keyed, me
-from tests.support.clock import START, FakeClock
+from tests.support.clock import START
 from tests.support.problems import check, fields
 
 EVIDENCE = {"verifier_id": "vrf_1", "is_correct": True, "quality_score": 0.8}
@@ -74,11 +74,6 @@ async def ids(local: Local, **query: Any) -> list[str]:
 
 async def read(local: Local, proposal_id: str) -> Json:
     return await local.get(f"/v1/proposals/{proposal_id}")
-
-
-def clock_of(local: Local) -> FakeClock:
-    assert isinstance(local.clock, FakeClock)
-    return local.clock
 
 
 async def test_a_proposal_is_a_whole_record_alone_and_a_short_one_in_the_list(held: Local) -> None:
@@ -166,7 +161,7 @@ async def test_an_approved_repair_takes_the_place_of_the_skill(held: Local) -> N
 async def test_a_rejected_and_an_expired_repair_leave_the_skill_as_it_is(held: Local) -> None:
     rejected, expired = await proposed(held, 2)
     await held.http.post(f"/v1/proposals/{rejected}/reject")
-    clock_of(held).advance(timedelta(days=31).total_seconds())
+    held.fake_clock.advance(timedelta(days=31).total_seconds())
     check(await held.http.post(f"/v1/proposals/{expired}/approve"), "invalid_state")
     assert await skill_of(held) == (DRY, "1", artifact_hash(DRY))
 
@@ -238,11 +233,11 @@ async def test_a_reason_that_is_none_decides_nothing(held: Local, reason: object
 async def test_a_proposal_that_nobody_decided_for_thirty_days_is_expired(held: Local) -> None:
     early, decided = await proposed(held, 2)
     await held.http.post(f"/v1/proposals/{decided}/approve")
-    clock_of(held).advance(timedelta(days=30).total_seconds())
+    held.fake_clock.advance(timedelta(days=30).total_seconds())
     assert (await read(held, early))["status"] == "pending"
     assert await ids(held, status="pending") == [early]
     (late,) = await proposed(held)
-    clock_of(held).advance(0.001)
+    held.fake_clock.advance(0.001)
     shown = await read(held, early)
     assert (shown["status"], shown["decision"], shown["decided_at"]) == ("expired", None, None)
     for verb in ("approve", "reject"):

@@ -7,7 +7,6 @@ from typing import Any
 from runwatch.base.clock import format_iso
 from runwatch.service.tables import receipt_arms
 from tests.service.conftest import Local, capped
-from tests.support.clock import FakeClock
 from tests.support.problems import check
 
 
@@ -18,8 +17,7 @@ async def test_a_run_that_is_not_final_has_no_receipt(held: Local) -> None:
 
 
 async def test_receipts_are_listed_newest_first_and_filtered(local: Local) -> None:
-    clock = local.clock
-    assert isinstance(clock, FakeClock)
+    clock = local.fake_clock
 
     async def done(seconds: float) -> str:
         run_id = str((await local.submit(capped(seconds)))["execution_id"])

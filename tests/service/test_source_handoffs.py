@@ -15,7 +15,6 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import DIRECTORY
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import SECRET, begin, completed, connection_body, enter, post, save
-from tests.support.clock import FakeClock
 from tests.support.master_keys import MASTER_KEYS
 from tests.support.model_server import ModelServer
 from tests.support.problems import check, fields
@@ -193,8 +192,7 @@ async def test_a_source_that_is_not_served_cannot_be_connected(local: Local, sou
 
 
 async def test_a_handoff_is_over_after_ten_minutes_whatever_its_state(held: Local, data_dir: Path) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     pending = await begin(held, URL)
     done = await completed(held, URL)
     assert len(list((data_dir / DIRECTORY).iterdir())) == 1
@@ -209,8 +207,7 @@ async def test_a_handoff_is_over_after_ten_minutes_whatever_its_state(held: Loca
 
 
 async def test_the_page_is_over_when_its_handoff_is(held: Local, data_dir: Path) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     handoff = await begin(held, URL)
     clock.advance(600)
     check(await enter(handoff["continue_url"]), "invalid_state")
@@ -218,8 +215,7 @@ async def test_the_page_is_over_when_its_handoff_is(held: Local, data_dir: Path)
 
 
 async def test_a_secret_that_comes_too_late_is_not_kept(held: Local, data_dir: Path) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     handoff = await begin(held, URL)
     vault = held.context.vault
     put = vault.put
@@ -235,8 +231,7 @@ async def test_a_secret_that_comes_too_late_is_not_kept(held: Local, data_dir: P
 
 
 async def test_the_next_handoff_removes_the_secret_of_one_that_is_over(held: Local, data_dir: Path) -> None:
-    clock = held.clock
-    assert isinstance(clock, FakeClock)
+    clock = held.fake_clock
     await completed(held, URL)
     clock.advance(599)
     await begin(held, URL)

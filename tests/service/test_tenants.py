@@ -117,8 +117,7 @@ async def test_sign_ups_of_one_address_have_a_bound_an_hour(serving: Serving) ->
             assert (await sign_up(local, {"display_name": "x"})).status_code == 200
         problem = check(await sign_up(local, {"display_name": "x"}), "rate_limited")
         assert problem.retry_after_s == 3600
-        assert isinstance(local.clock, FakeClock)
-        local.clock.advance(3600)
+        local.fake_clock.advance(3600)
         assert (await sign_up(local, {"display_name": "x"})).status_code == 200
 
 

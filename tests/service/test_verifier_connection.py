@@ -19,7 +19,6 @@ from runwatch.service.routes import verifiers as verifier_routes
 from runwatch.service.tables.checks import bindings as bindings_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.test_verifiers import PATH, changed, registered
-from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.problems import check, fields
 
@@ -180,8 +179,7 @@ async def test_the_address_works_with_the_key_that_asked_for_it_only(near: Local
 
 async def test_an_address_that_is_over_keeps_nothing(near: Local, place: str) -> None:
     intent = await ask(near, place)
-    assert isinstance(near.clock, FakeClock)
-    near.clock.advance(31 * 60)
+    near.fake_clock.advance(31 * 60)
     check(await near.http.post(intent["continue_url"], json={"secret": SECRET}), "invalid_state")
     assert kept_secrets(near) == 0
 
@@ -354,10 +352,9 @@ async def test_revoking_takes_no_body_and_needs_a_key_to_stop(near: Local, place
 
 async def test_a_key_stops_at_its_date_and_is_destroyed(near: Local, place: str, endpoint: Dock) -> None:
     await connect(near, place, kind="preset_days", days=30)
-    assert isinstance(near.clock, FakeClock)
-    near.clock.advance(29 * DAY_S)
+    near.fake_clock.advance(29 * DAY_S)
     assert (await near.get(place))["connection"]["days_remaining"] == 1
-    near.clock.advance(DAY_S)
+    near.fake_clock.advance(DAY_S)
     shown = await near.get(place)
     assert (shown["status"], shown["status_reason"]) == ("degraded", "connection_expired")
     assert (shown["connection"]["status"], shown["connection"]["days_remaining"]) == ("expired", None)

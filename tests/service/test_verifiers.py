@@ -9,7 +9,6 @@ import pytest
 
 from runwatch.service.tables.organization import audit
 from tests.service.conftest import Json, Local, Serving
-from tests.support.clock import FakeClock
 from tests.support.dock import Dock, dock
 from tests.support.problems import check, fields
 
@@ -146,8 +145,7 @@ async def test_a_declaration_is_made_kept_and_withdrawn_without_touching_the_has
         "statement": "Tenant declared deterministic correctness; not independently verified",
     }  # fmt: skip
     assert (declared["revision"], declared["hash"]) == (2, before["hash"])
-    assert isinstance(local.clock, FakeClock)
-    local.clock.advance(60)
+    local.fake_clock.advance(60)
     again = await changed(local, verifier_id, correctness_declaration={"method": "deterministic"})
     assert again == declared
     withdrawn = await changed(local, verifier_id, correctness_declaration=None)

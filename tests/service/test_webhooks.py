@@ -229,8 +229,7 @@ async def test_a_cancelled_run_is_reported(serving: Serving) -> None:
 
 
 async def test_a_refused_delivery_is_tried_again_after_growing_waits(near: Local) -> None:
-    clock = near.clock
-    assert isinstance(clock, FakeClock)
+    clock = near.fake_clock
     async with Receiver(500, HANG_UP, 302, 404) as receiver:
         hook = await add(near, receiver.url)
         await done(near)
@@ -313,8 +312,7 @@ async def test_a_lost_secret_fails_the_delivery_by_name(near: Local, data_dir: P
 
 
 async def test_deliveries_go_on_after_the_database_failed(near: Local, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = near.clock
-    assert isinstance(clock, FakeClock)
+    clock = near.fake_clock
     kept = webhooks.note_try
     failures = iter([True])
 

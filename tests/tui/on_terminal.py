@@ -51,8 +51,8 @@ def opened(
         yield terminal
 
 
-def assert_whole(terminal: Terminal, home: Path) -> None:
-    """Nothing of the console is left in the terminal, and its key is nowhere."""
+def assert_whole(terminal: Terminal, home: Path, *, failed: bool = False) -> None:
+    """Nothing of the console is left in the terminal, its key is nowhere, and it noted a trace only if it failed."""
     assert terminal.flags == terminal.flags_before
     assert terminal.screen.modes == {7, 25}
     assert terminal.screen.keyboards == 0
@@ -62,6 +62,8 @@ def assert_whole(terminal: Terminal, home: Path) -> None:
     for file in home.rglob("*"):
         if file.is_file():
             assert KEY.encode() not in file.read_bytes(), file
+    if not failed:
+        assert_no_trace(home)
 
 
 def assert_no_trace(home: Path) -> None:

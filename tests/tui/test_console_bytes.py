@@ -16,7 +16,7 @@ from tests.support.scripted import ScriptedService, running_service
 from tests.support.terminal import Terminal
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import LAST_ROW, assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import LAST_ROW, assert_whole, opened
 
 NO_KEYS: Final = {
     "old mouse reports": b"\x1b[M !!" * 3 + b"\x1b[M \xff\xfe\x1b[M#\x80\xf0\x1b[M`\xc3\xb0",
@@ -50,7 +50,6 @@ def test_nothing_is_typed_into_a_filter_by_what_is_no_key(tmp_path: Path, noon_s
             terminal.wait_gone("is:live")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
     assert noon_service.requests("POST") == []
 
 
@@ -70,7 +69,6 @@ def test_nothing_is_done_on_a_list_by_what_is_no_key(tmp_path: Path, noon_servic
         terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
 
 
 @pytest.mark.exhaustive
@@ -87,7 +85,6 @@ def test_what_is_pasted_is_text_and_never_a_key(tmp_path: Path, noon_service: Sc
         terminal.wait_for("␛[31mis:live␛[2J␛")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
     assert noon_service.requests("POST") == []
 
 
@@ -142,7 +139,6 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
         )
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
 
 
 def _is_framed(terminal: Terminal) -> bool:

@@ -66,7 +66,7 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
         end(terminal)
         assert terminal.wait_exit() == code
         if ending != "a closed terminal":
-            assert_whole(terminal, tmp_path)
+            assert_whole(terminal, tmp_path, failed=code == 1)
         if code == 1:
             assert "Unexpected error, the console ended" in terminal.screen.text
             assert "Traceback" not in terminal.screen.text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
-from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_whole, opened
 
 
 def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
@@ -66,7 +66,6 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_
         terminal.type("20H\r20\rH\r2t0tH\r" * 3)
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
 
 
 def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, noon_service: ScriptedService) -> None:

@@ -18,7 +18,7 @@ from tests.support.scripted import Said, ScriptedService, running_service
 from tests.support.terminal import Terminal
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import LAST_ROW, assert_no_trace, assert_whole
+from tests.tui.on_terminal import LAST_ROW, assert_whole
 
 EDITOR: Final = """\
 import os, pathlib, stat, sys, termios
@@ -88,7 +88,6 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
         terminal.wait_gone("artifact.content")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-        assert_no_trace(tmp_path)
 
 
 @pytest.mark.parametrize(

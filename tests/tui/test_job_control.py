@@ -58,7 +58,6 @@ def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, noon_serv
         assert_is_alive(terminal)
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
 
 
 def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the_terminal_once(
@@ -80,7 +79,6 @@ def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the
         go_on(4)
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -9,7 +9,7 @@ from tests.support.builders import account
 from tests.support.scripted import running_service
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_whole, opened
 
 
 def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(tmp_path: Path) -> None:
@@ -35,4 +35,3 @@ def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(
         terminal.press("esc")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)

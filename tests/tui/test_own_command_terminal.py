@@ -17,7 +17,7 @@ from tests.support.scripted import Said, running_service
 from tests.support.terminal import Terminal
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_whole, opened
 
 PROGRAM: Final = f"""\
 #!{sys.executable}
@@ -88,4 +88,3 @@ def test_a_record_is_shown_in_the_pager_an_id_copied_and_a_ticket_opened_for_an_
     assert told(tmp_path, "xdg-open")["words"] == [url]
     assert terminal.ends("ctrl+c", "ctrl+c") == 130
     assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)

@@ -8,7 +8,7 @@ from tests.support.builders import account, open_run
 from tests.support.scripted import running_service
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_whole, opened
 
 
 def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) -> None:
@@ -27,4 +27,3 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
             terminal.wait_for("1 run 8f21…9b7e")
             assert terminal.ends("ctrl+c", "ctrl+c") == 130
             assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)

@@ -11,7 +11,7 @@ from tests.support import resources
 from tests.support.scripted import Said, running_service
 from tests.tui import noon
 from tests.tui.console import KEY
-from tests.tui.on_terminal import assert_no_trace, assert_whole, opened
+from tests.tui.on_terminal import assert_whole, opened
 
 DAYS = [
     {"date": f"2026-{month:02}-{day:02}", "executions": 1, "platform_usd": 1, "passthrough_usd": day, "usd": day + 1}
@@ -34,4 +34,3 @@ def test_days_that_do_not_fit_are_reached_told_and_grouped(tmp_path: Path) -> No
         terminal.type("s", until="by fee: █ usage 1.0000   ▒ fee 1.0000")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert_whole(terminal, tmp_path)
-    assert_no_trace(tmp_path)
