@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 from rich.cells import _is_single_cell_widths, cell_len
 from textual.app import App
 from textual.message import Message
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from runwatch.tui.core.messages import CopyRequested, HintClicked, PanelClosed, WorkerFailed
@@ -23,6 +26,8 @@ from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
+
+A = TypeVar("A", bound=App[Any])
 
 OBSERVED = (
     CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Closed,
@@ -76,6 +81,14 @@ class Stage(WidgetApp):
 
     def told_of(self, kind: type[Message]) -> list[Any]:
         return [message for message in self.told if isinstance(message, kind)]
+
+
+@asynccontextmanager
+async def running(app: A, size: tuple[int, int] = (80, 20)) -> AsyncIterator[tuple[A, Pilot[Any]]]:
+    """The app while it runs and is drawn, and what presses its keys."""
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app, pilot
 
 
 def lines_of(app: App[Any]) -> list[str]:

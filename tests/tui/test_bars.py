@@ -15,7 +15,7 @@ from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimi
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.view.text.safe_text import line
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 HINTS = (
     "list.open", "screen.filter", "screen.copy", "tail.follow", "screen.pause", ("screen.new", "new test"),
@@ -57,17 +57,13 @@ async def test_the_source_of_a_key_leaves_before_its_id() -> None:
 
 
 async def test_read_only_mode_is_a_word() -> None:
-    app = Stage(HeaderBar(samples.place(read_only=True)))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(HeaderBar(samples.place(read_only=True)))) as (app, _):
         assert lines_of(app)[0].startswith(" local  READ-ONLY  ")
 
 
 async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> None:
     bar = HeaderBar(held(23))
-    app = Stage(bar)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(bar)) as (app, pilot):
         assert lines_of(app)[0] == " local  can change          429 rate_limited · reads again in 0:23 · r asks now"
         app.time.advance(5)
         bar.tick()
@@ -81,9 +77,7 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
     place = HeaderInfo(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
-    app = Stage(HeaderBar(place))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(HeaderBar(place))) as (app, _):
         shown = lines_of(app)[0]
         assert shown.startswith(" ppppp")
         assert "can change" in shown or "…" in shown
@@ -92,8 +86,7 @@ async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
 
 async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
     bar = HeaderBar(samples.place())
-    app = Stage(bar)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(bar)) as (app, pilot):
         app.time.advance(60)
         bar.tick()
         await pilot.pause()
@@ -107,9 +100,7 @@ async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
 async def test_a_profile_has_its_colour_behind_its_name() -> None:
     place = samples.place()
     bar = HeaderBar(HeaderInfo(place.profile, colour="#c00000"))
-    app = Stage(bar)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(bar)) as (_, _):
         styles = {segment.text: segment.style for segment in bar.render_line(0)}
         style = styles["local"]
         assert style is not None
@@ -118,8 +109,7 @@ async def test_a_profile_has_its_colour_behind_its_name() -> None:
 
 
 async def test_the_path_leads_here_and_the_filter_is_behind() -> None:
-    app = Stage(bar := Breadcrumbs())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(bar := Breadcrumbs())) as (app, pilot):
         bar.show([line("Runs"), line("8f21…9b7e"), line("[b]Events")], (label_span("filter "), line("is:live")))
         await pilot.pause()
         assert lines_of(app)[0] == " Runs › 8f21…9b7e › [b]Events" + "filter is:live".rjust(50)
@@ -131,16 +121,14 @@ async def test_the_path_leads_here_and_the_filter_is_behind() -> None:
 
 
 async def test_a_filter_gets_all_the_room_that_a_short_path_leaves() -> None:
-    app = Stage(bar := Breadcrumbs())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(bar := Breadcrumbs())) as (app, pilot):
         bar.show([line("Runs")], line("f" * 100))
         await pilot.pause()
         assert lines_of(app)[0] == " Runs   " + "f" * 70 + "…"
 
 
 async def test_outer_levels_of_a_long_path_leave_first() -> None:
-    app = Stage(bar := Breadcrumbs())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(bar := Breadcrumbs())) as (app, pilot):
         bar.show([line("a" * 40), line("b" * 40), line("c" * 30)], line("f" * 100))
         await pilot.pause()
         assert lines_of(app)[0] == " … › " + "c" * 30 + " " * 5 + "f" * 38 + "…"
@@ -161,8 +149,7 @@ async def test_outer_levels_of_a_long_path_leave_first() -> None:
     ],
 )
 async def test_hints_leave_from_the_back_and_the_way_to_the_help_never_does(width: int, shown: str) -> None:
-    app = Stage(status := StatusBar())
-    async with app.run_test(size=(120, 20)) as pilot:
+    async with running(Stage(status := StatusBar()), (120, 20)) as (app, pilot):
         status.show_hints(HINTS)
         status.styles.width = width
         await pilot.pause()
@@ -178,8 +165,7 @@ async def test_hints_follow_the_keys_of_the_settings() -> None:
 
 
 async def test_a_clicked_hint_asks_for_its_action() -> None:
-    app = Stage(status := StatusBar())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(status := StatusBar())) as (app, pilot):
         status.show_hints(HINTS)
         await pilot.pause()
         for x in (3, 13, 26, 54, 75, 60):
@@ -192,16 +178,14 @@ async def test_a_clicked_hint_asks_for_its_action() -> None:
 
 
 async def test_a_prompt_shows_its_own_keys_alone() -> None:
-    app = Stage(status := StatusBar())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(status := StatusBar())) as (app, pilot):
         status.show_hints(FILTER_HINTS, is_prompt=True)
         await pilot.pause()
         assert lines_of(app)[0].split() == ["enter", "apply", "tab", "complete", "esc", "clear"]
 
 
 async def test_a_notice_is_in_place_of_the_hints_for_a_while() -> None:
-    app = Stage(status := StatusBar())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(status := StatusBar())) as (app, pilot):
         status.show_hints(HINTS)
         status.say((label_span("copied by tmux: "), line("[x]")))
         await pilot.pause()

@@ -19,7 +19,7 @@ from tests.support.builders import run
 from tests.support.hostile import CORPUS
 from tests.tui import noon, samples
 from tests.tui.console import NARROW, console
-from tests.tui.look import Stage
+from tests.tui.look import Stage, running
 
 LONG = f"rejected {'because of a long reason ' * 6}after all"
 
@@ -96,8 +96,7 @@ async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -
 async def test_a_click_opens_a_link_and_selecting_over_it_does_not(tmp_path: Path) -> None:
     way = ViewLink("runs", "is:live")
     lines = LinkLines()
-    app = Stage(lines)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(lines)) as (app, pilot):
         lines.show([(LinkSpan(line("open ")), LinkSpan(line("3 runs"), way=way))])
         await pilot.pause()
         assert await drag(pilot, lines, (2, 0), (12, 0)) == "open 3 runs"

@@ -26,7 +26,7 @@ from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.safe_text import line
 from tests.tui import samples
-from tests.tui.look import Stage, text_of
+from tests.tui.look import Stage, running, text_of
 
 DARK = load_theme("runwatch-dark", theme_directories())
 LIGHT = load_theme("runwatch-light", theme_directories())
@@ -39,8 +39,7 @@ def guarded(app: Stage) -> bool:
 
 async def test_another_theme_is_drawn_at_once() -> None:
     table = RecordTable(samples.COLUMNS)
-    app = Stage(Pane(table), palette=DARK)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table), palette=DARK)) as (app, pilot):
         table.show(samples.runs())
         await pilot.pause()
         for palette in (DARK, LIGHT, PLAIN):
@@ -54,8 +53,7 @@ async def test_another_theme_is_drawn_at_once() -> None:
 
 async def test_no_color_takes_every_colour_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = Stage(Pane(RecordTable(samples.COLUMNS)), palette=DARK)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(RecordTable(samples.COLUMNS)), palette=DARK)) as (app, pilot):
         app.query_one(RecordTable).show(samples.runs())
         app.apply_palette(LIGHT)
         await pilot.pause()
@@ -96,17 +94,14 @@ async def test_a_window_that_is_too_small_says_so_and_takes_no_key() -> None:
 
 
 async def test_a_program_that_starts_in_a_small_window_says_so() -> None:
-    app = Stage(TextButton(line("button")))
-    async with app.run_test(size=(40, 10)) as pilot:
-        await pilot.pause()
+    async with running(Stage(TextButton(line("button"))), (40, 10)) as (app, pilot):
         assert guarded(app)
         await pilot.press("q")
     assert app.return_code == 0
 
 
 async def test_failed_work_is_told_to_the_screen_and_ends_nothing() -> None:
-    app = Stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage()) as (app, pilot):
 
         async def fail(error: Exception) -> None:
             raise error
@@ -149,8 +144,7 @@ async def test_work_of_a_screen_that_loses_its_parts_has_failed_in_nothing(caplo
     goes, first_is_gone, has_looked = asyncio.Event(), asyncio.Event(), asyncio.Event()
     begun: list[Worker[None]] = []
     done: list[str] = []
-    app = Stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage()) as (app, pilot):
         leaving = Screen[None]()
         await app.push_screen(leaving)
         await leaving.mount(Gone(id="gone"), Last())
@@ -220,8 +214,7 @@ async def test_a_hint_does_what_it_says_while_letters_go_into_an_input() -> None
 
 
 async def test_what_inputs_and_the_mouse_copy_takes_the_common_way() -> None:
-    app = Stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage()) as (app, pilot):
         app.copy_to_clipboard("some\ntext")
         app.copy_to_clipboard("")
         await pilot.pause()
@@ -231,8 +224,7 @@ async def test_what_inputs_and_the_mouse_copy_takes_the_common_way() -> None:
 
 
 async def test_the_first_reason_to_end_stands() -> None:
-    app = Stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage()) as (app, pilot):
         await pilot.press("ctrl+c")
         app.exit(return_code=0)
     assert app.return_code == INTERRUPTED

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 from textual.widgets import Static
 
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.text.safe_text import SafeText, line
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 COMPLETE = make_filter_suggester(
     {"status": [line("failed"), line("running")], "run": [line("two words"), line("7")]}, ("live", "problem")
 )
 
 
-def stage() -> tuple[Stage, FilterBar]:
+@asynccontextmanager
+async def staged() -> AsyncIterator[tuple[Stage, FilterBar, Pilot[None]]]:
     """A filter bar and something else that takes the focus."""
     bar = FilterBar(COMPLETE)
-    return Stage(bar, TextButton(line("other"), id="other")), bar
+    async with running(Stage(bar, TextButton(line("other"), id="other"))) as (app, pilot):
+        yield app, bar, pilot
 
 
 async def test_every_key_is_reported_at_once_and_enter_keeps() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("")
         await pilot.press("i", "s", "enter")
         await pilot.pause()
@@ -36,16 +40,14 @@ async def test_every_key_is_reported_at_once_and_enter_keeps() -> None:
 
 
 async def test_letters_go_into_the_filter_and_start_nothing_else() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, bar, pilot):
         bar.edit("is:")
         await pilot.press("q", "X", "question_mark", "colon", "G")
         assert bar.text == "is:qX?:G"
 
 
 async def test_esc_leaves_and_takes_the_filter_away() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("status:failed")
         await pilot.press("escape")
         await pilot.pause()
@@ -55,8 +57,7 @@ async def test_esc_leaves_and_takes_the_filter_away() -> None:
 
 
 async def test_tab_stays_in_the_input_without_a_completion() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("zzz")
         await pilot.press("tab")
         assert app.focused is bar.query_one("LineInput")
@@ -64,8 +65,7 @@ async def test_tab_stays_in_the_input_without_a_completion() -> None:
 
 
 async def test_the_count_and_a_mistake_are_behind_the_text() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("is:live")
         bar.show_count(line("14/212"))
         await pilot.pause()
@@ -81,8 +81,7 @@ async def test_the_count_and_a_mistake_are_behind_the_text() -> None:
 
 
 async def test_a_long_mistake_is_told_whole_below_the_text() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("is:what")
         bar.show_error(line("word " * 20 + "end"))
         await pilot.pause()
@@ -95,8 +94,7 @@ async def test_a_long_mistake_is_told_whole_below_the_text() -> None:
 
 @pytest.mark.parametrize("key", ["right", "tab"])
 async def test_a_completion_is_offered_and_taken_with_the_right_arrow_or_tab(key: str) -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("is:live ")
         await pilot.press("s", "t")
         await app.workers.wait_for_complete()
@@ -120,8 +118,7 @@ def test_fields_values_and_flags_are_completed(typed: str, completed: str | None
 
 
 async def test_what_is_pasted_is_made_visible() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, bar, pilot):
         bar.edit("")
         app.screen.focused.post_message(events.Paste("  \x1b]52;c;eA==\x07ex_1\u202e\nsecond"))  # type: ignore[union-attr]
         await pilot.pause()
@@ -132,8 +129,7 @@ async def test_what_is_pasted_is_made_visible() -> None:
 
 
 async def test_the_cursor_stands_still() -> None:
-    app, bar = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, bar, pilot):
         bar.edit("x")
         await pilot.pause()
         field = bar.query_one(LineInput)

@@ -23,7 +23,7 @@ from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.golden import check_golden
-from tests.tui.look import Stage
+from tests.tui.look import Stage, running
 
 TEXT: Final = "Answer in one sentence.\n\tQuote nothing.\n"
 
@@ -179,8 +179,7 @@ async def test_a_terminal_that_cannot_be_given_away_is_reported(tmp_path: Path) 
 
 async def test_lines_that_go_with_the_scroll_bar_can_be_taken_back_and_made_again() -> None:
     field = MultilineInput()
-    app = Stage(field)
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with running(Stage(field), (60, 10)) as (app, pilot):
         app.screen.set_focus(field)
         await pilot.pause()
         field.take("\n".join("abcdefghij"))
@@ -194,8 +193,7 @@ async def test_lines_that_go_with_the_scroll_bar_can_be_taken_back_and_made_agai
 
 async def test_another_text_in_place_of_all_can_be_taken_back() -> None:
     field = MultilineInput("before")
-    app = Stage(field)
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with running(Stage(field), (60, 10)) as (app, pilot):
         field.take("after\nit")
         await pilot.pause()
         assert field.value == "after\nit"

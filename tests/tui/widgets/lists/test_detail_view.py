@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
 
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import label_span
@@ -14,16 +18,20 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.safe_text import block, json_block, line
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 LINKS = (DetailLink(line("run"), line("3fd2…9911"), ("run", "3fd2")),)
 
 
-def stage(width: int = 80) -> tuple[Stage, DetailView]:
+@asynccontextmanager
+async def staged(
+    width: int = 80, *, size: tuple[int, int] = (80, 20)
+) -> AsyncIterator[tuple[Stage, DetailView, Pilot[None]]]:
     view = DetailView()
     pane = Pane(view)
     pane.styles.width = width
-    return Stage(pane), view
+    async with running(Stage(pane), size) as (app, pilot):
+        yield app, view, pilot
 
 
 def field(label: str, text: str) -> DetailSection:
@@ -31,8 +39,7 @@ def field(label: str, text: str) -> DetailSection:
 
 
 async def test_sections_fields_notes_and_links_are_drawn() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with staged(size=(80, 30)) as (app, view, pilot):
         view.show(samples.sections(), LINKS, head=[label_span("Receipts hold neither prompt nor output.")])
         view.blur()
         await pilot.pause()
@@ -47,8 +54,7 @@ async def test_sections_fields_notes_and_links_are_drawn() -> None:
 
 
 async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -> None:
-    app, view = stage(30)
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with staged(30, size=(80, 30)) as (app, view, pilot):
         view.show([field("a_label_that_is_long", "a value of some length, which is wrapped")])
         await pilot.pause()
         rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
@@ -56,8 +62,7 @@ async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -
 
 
 async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
-    app, view = stage(28)
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with staged(28, size=(80, 30)) as (app, view, pilot):
         lines = DetailLine(line("short"), block("one")), DetailLine(line("a.path.that_is_long"), block("two"))
         view.show([DetailSection(line(""), lines)], [DetailLink(line("run"), line("x"), "x")])
         await pilot.pause()
@@ -66,8 +71,7 @@ async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
 
 
 async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
-    app, view = stage(60)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(60) as (app, view, pilot):
         view.show([field("model_deployment_identifier", "mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"), field("n" * 24, "m" * 31)])
         await pilot.pause()
         rows = [row.strip("┃ ").strip() for row in lines_of(app)]
@@ -76,8 +80,7 @@ async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:
-    app, view = stage(40)
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with staged(40, size=(80, 30)) as (app, view, pilot):
         entry = DetailLine(line("by"), line("cancelled a run  by kkkkkkkkkk"), target=("run", "ex_1"))
         view.show([DetailSection(line(""), (entry,))])
         await pilot.pause()
@@ -86,8 +89,7 @@ async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:
 
 
 async def test_enter_follows_a_link_and_nothing_else() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with staged(size=(80, 40)) as (app, view, pilot):
         view.show(samples.sections(), LINKS)
         await pilot.press("enter", "G", "enter")
         await pilot.pause()
@@ -95,8 +97,7 @@ async def test_enter_follows_a_link_and_nothing_else() -> None:
 
 
 async def test_the_cursor_knows_the_whole_value_it_is_on() -> None:
-    app, view = stage(30)
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with staged(30, size=(80, 30)) as (_, view, pilot):
         assert view.value is None
         view.show([field("label", "a value of some length, which is wrapped")])
         await pilot.press("down", "down")
@@ -104,8 +105,7 @@ async def test_the_cursor_knows_the_whole_value_it_is_on() -> None:
 
 
 async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, view, pilot):
         view.show([field(f"field {number}", "value") for number in range(40)])
         await pilot.press("G")
         top, cursor = view.scroll_y, view.cursor
@@ -121,8 +121,7 @@ async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() ->
 
 
 async def test_text_is_selected_with_the_mouse() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, view, pilot):
         view.show([field("label", "first\nsecond line")])
         await pilot.pause()
         await pilot.mouse_down(view, offset=(10, 0))
@@ -133,8 +132,7 @@ async def test_text_is_selected_with_the_mouse() -> None:
 
 
 async def test_a_megabyte_of_text_is_laid_out() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, view, pilot):
         view.show([field("", "word " * 200_000)])
         await pilot.press("G")
         await pilot.pause()
@@ -143,8 +141,7 @@ async def test_a_megabyte_of_text_is_laid_out() -> None:
 
 
 async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
-    app = Stage(drawer := Drawer())
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(Stage(drawer := Drawer()), (80, 24)) as (app, pilot):
         drawer.show(line("event ev_1"), json_block({"state": "[/]", "n": [1]}), copied_json({"state": "[/]"}))
         drawer.query_one(DetailView).focus()
         await pilot.press("y", "escape")
@@ -157,11 +154,10 @@ async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
 
 
 async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it() -> None:
-    app, view = stage()
     leads = DetailSection(
         line("Next"), (DetailLine(line("next"), line("run it"), target="there", does="enter runs it"),)
     )
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, view, pilot):
         view.go_to_target()
         view.show([field("one", "1"), leads])
         await pilot.pause()
@@ -181,8 +177,7 @@ def rows_of(app: Stage) -> list[str]:
 
 
 async def test_a_section_folds_under_its_heading_and_says_how_many_lines_it_hides() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with staged(size=(80, 24)) as (app, view, pilot):
         view.show(samples.sections())
         await pilot.press("down", "down", "space")
         rows = rows_of(app)
@@ -196,8 +191,7 @@ async def test_a_section_folds_under_its_heading_and_says_how_many_lines_it_hide
 
 
 async def test_left_goes_to_the_head_then_folds_it_and_right_unfolds() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with staged(size=(80, 24)) as (app, view, pilot):
         view.show([DetailSection(line("Only"), (DetailLine(line("a"), line("1")), DetailLine(line("b"), line("2"))))])
         await pilot.press("G", "left")
         assert (view.cursor, view.line_count()) == (0, 3)
@@ -213,8 +207,7 @@ async def test_left_goes_to_the_head_then_folds_it_and_right_unfolds() -> None:
 
 
 async def test_all_sections_fold_at_once_and_unfold_again() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with staged(size=(80, 40)) as (app, view, pilot):
         view.show(samples.sections(), LINKS)
         before = view.line_count()
         await pilot.press("Z")
@@ -228,8 +221,7 @@ async def test_all_sections_fold_at_once_and_unfold_again() -> None:
 
 
 async def test_a_click_on_a_heading_folds_and_one_on_a_field_does_not() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with staged(size=(80, 40)) as (_, view, pilot):
         view.show(samples.sections())
         await pilot.pause()
         before = view.line_count()
@@ -243,8 +235,7 @@ async def test_a_click_on_a_heading_folds_and_one_on_a_field_does_not() -> None:
 
 
 async def test_what_a_search_has_found_is_not_folded() -> None:
-    app, view = stage()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with staged(size=(80, 24)) as (_, view, pilot):
         view.show(samples.sections())
         await pilot.press("Z")
         folded = view.line_count()
@@ -255,9 +246,8 @@ async def test_what_a_search_has_found_is_not_folded() -> None:
 
 
 async def test_going_to_what_leads_somewhere_unfolds_it() -> None:
-    app, view = stage()
     leads = DetailSection(line("Next"), (DetailLine(line("next"), line("run it"), target="there"),))
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with staged(size=(80, 24)) as (app, view, pilot):
         view.show([field("one", "1"), leads])
         await pilot.press("Z", "g")
         assert not any("run it" in row for row in rows_of(app))
@@ -268,8 +258,7 @@ async def test_going_to_what_leads_somewhere_unfolds_it() -> None:
 
 async def test_parts_fold_only_where_the_details_are_about_the_same() -> None:
     one, same, other = DetailView(about="runs"), DetailView(about="runs"), DetailView(about="receipts")
-    app = Stage(one, same, other)
-    async with app.run_test(size=(80, 40)) as pilot:
+    async with running(Stage(one, same, other), (80, 40)) as (_, pilot):
         one.show(samples.sections())
         one.focus()
         await pilot.press("space")

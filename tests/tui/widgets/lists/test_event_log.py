@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 
 import pytest
 from textual._compositor import Compositor, ReflowResult
 from textual.geometry import Size
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from runwatch.tui.widgets.lists import event_log as module
@@ -15,7 +17,7 @@ from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.runs.event_lines import EventLine
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 
 def events(count: int, start: int = 0) -> Iterable[EventLine]:
@@ -23,10 +25,14 @@ def events(count: int, start: int = 0) -> Iterable[EventLine]:
     return (samples.event(number, f"line {number}") for number in range(start, start + count))
 
 
-def stage(count: int = 0, *, following: bool = True) -> tuple[Stage, EventLog, samples.Lines]:
+@asynccontextmanager
+async def staged(
+    count: int, *, following: bool = True, size: tuple[int, int] = (80, 20)
+) -> AsyncIterator[tuple[Stage, EventLog, samples.Lines, Pilot[None]]]:
     source = samples.Lines(events(count))
     log = EventLog(source, following=following)
-    return Stage(Pane(log)), log, source
+    async with running(Stage(Pane(log)), size) as (app, pilot):
+        yield app, log, source, pilot
 
 
 def follows(log: EventLog) -> bool:
@@ -40,9 +46,7 @@ def shown(app: Stage) -> list[int]:
 
 
 async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() -> None:
-    app = Stage(Pane(EventLog(samples.tail())))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(Pane(EventLog(samples.tail())))) as (app, _):
         rows = lines_of(app)
         assert rows[1].startswith("┃  12:03:51  lifecycle      accepted ")
         assert rows[5].startswith("┃  12:04:02  check     sl_1 ✗ rejected  0.31  attempt 1 ")
@@ -51,9 +55,7 @@ async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() 
 
 
 async def test_it_starts_at_the_end_and_follows_it() -> None:
-    app, log, source = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(100) as (app, log, source, pilot):
         assert shown(app) == list(range(82, 100))
         source.lines += events(50, 100)
         log.update_count()
@@ -63,17 +65,14 @@ async def test_it_starts_at_the_end_and_follows_it() -> None:
 
 
 async def test_a_list_that_does_not_follow_starts_at_its_top() -> None:
-    app, log, _ = stage(100, following=False)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(100, following=False) as (app, log, _, _):
         assert shown(app) == list(range(18))
         assert log.cursor == 0
 
 
 @pytest.mark.parametrize("pressed", ["k", "up", "pageup", "g", "ctrl+u"])
 async def test_moving_up_leaves_following_and_what_comes_in_is_counted(pressed: str) -> None:
-    app, log, source = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (app, log, source, pilot):
         await pilot.press(pressed)
         before = shown(app)
         source.lines += events(28, 100)
@@ -90,9 +89,7 @@ async def test_moving_up_leaves_following_and_what_comes_in_is_counted(pressed: 
 
 
 async def test_scrolling_up_leaves_following_and_back_to_the_end_follows_again() -> None:
-    app, log, source = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(100) as (_, log, source, pilot):
         log._scroll_up_for_pointer(animate=False)
         await pilot.pause()
         assert not follows(log)
@@ -107,8 +104,7 @@ async def test_scrolling_up_leaves_following_and_back_to_the_end_follows_again()
 
 
 async def test_f_stops_following_where_it_is_and_takes_it_up_again() -> None:
-    app, log, source = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (app, log, source, pilot):
         await pilot.press("f")
         source.lines += events(5, 100)
         log.update_count()
@@ -120,8 +116,7 @@ async def test_f_stops_following_where_it_is_and_takes_it_up_again() -> None:
 
 
 async def test_a_step_past_the_last_line_follows() -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (_, log, _, pilot):
         await pilot.press("k", "j")
         assert not follows(log)
         await pilot.press("j")
@@ -129,9 +124,7 @@ async def test_a_step_past_the_last_line_follows() -> None:
 
 
 async def test_resizing_keeps_the_end_in_sight_and_does_not_leave_following() -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 30)) as pilot:
-        await pilot.pause()
+    async with staged(100, size=(80, 30)) as (app, log, _, pilot):
         for height in (20, 40, 24):
             await pilot.resize_terminal(80, height)
             await pilot.pause()
@@ -140,9 +133,7 @@ async def test_resizing_keeps_the_end_in_sight_and_does_not_leave_following() ->
 
 
 async def test_a_new_size_without_a_resize_event_keeps_the_end_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(100) as (app, log, _, pilot):
         with monkeypatch.context() as lost:
             # As when something scrolls between a change of the layout and the layout itself.
             lost.setattr(Compositor, "reflow", _without_changes)
@@ -160,19 +151,17 @@ def _without_changes(
 
 
 async def test_the_end_of_a_hundred_thousand_events_is_shown_by_asking_for_a_window() -> None:
-    app, log, source = stage(1)
+    source = samples.Lines(events(1))
     source.lines *= 99_999
     source.lines += events(1, 99_999)
-    log.update_count()
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    log = EventLog(source)
+    async with running(Stage(Pane(log))) as (app, _):
         assert shown(app)[-1] == 99_999
         assert sum(count for _, count in source.asked) < 1_000
 
 
 async def test_lines_that_are_not_at_hand_are_drawn_when_they_come() -> None:
-    app, log, source = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (app, log, source, pilot):
         held = source.lines[:]
         source.lines[:] = [None] * 100
         log.update_count()
@@ -189,8 +178,7 @@ async def test_lines_that_are_not_at_hand_are_drawn_when_they_come() -> None:
 
 
 async def test_another_source_starts_anew() -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (app, log, _, pilot):
         await pilot.press("g")
         log.show(samples.Lines(events(30, 500)), following=True)
         await pilot.pause()
@@ -202,9 +190,7 @@ async def test_another_source_starts_anew() -> None:
 
 
 async def test_opening_and_moving_are_reported() -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(100) as (app, log, _, pilot):
         app.told.clear()
         await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
         await pilot.click(log, offset=(5, 2), times=2)
@@ -218,8 +204,7 @@ async def test_opening_and_moving_are_reported() -> None:
 
 
 async def test_matches_stand_out() -> None:
-    app, log, _ = stage(100)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(100) as (_, log, _, pilot):
         log.highlighter = lambda text: [found.span() for found in re.finditer("line", text)]
         await pilot.pause()
         strip = log.render_line(0)
@@ -231,9 +216,7 @@ async def test_matches_stand_out() -> None:
 async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
     long = " ".join(f"word{number}" for number in range(40))
     source = samples.Lines([samples.event(0, "line 0"), samples.event(1, long), samples.event(2, "line 2")])
-    app = Stage(Pane(EventLog(source, following=False)))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(Pane(EventLog(source, following=False)))) as (app, pilot):
         assert lines_of(app)[2].rstrip(" ┃").endswith("…")
         await pilot.press("right", "l")
         assert "word0" not in lines_of(app)[2]
@@ -247,8 +230,7 @@ async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
 @pytest.mark.exhaustive
 async def test_wrapped_lines_keep_their_end_in_sight_and_can_all_be_reached() -> None:
     lines = [samples.event(number, f"line {number} " + "x" * 30 * (number % 7)) for number in range(60)]
-    app = Stage(Pane(log := EventLog(samples.Lines(lines))))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(log := EventLog(samples.Lines(lines))))) as (app, pilot):
         await pilot.press("w")
         await pilot.pause()
         assert shown(app)[-1] == 59
@@ -266,17 +248,14 @@ async def test_wrapped_lines_keep_their_end_in_sight_and_can_all_be_reached() ->
 
 async def test_tab_leaves_the_list() -> None:
     first, second = EventLog(samples.tail(), id="a"), EventLog(samples.tail(), id="b")
-    app = Stage(Pane(first), Pane(second))
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with running(Stage(Pane(first), Pane(second)), (80, 30)) as (app, pilot):
         await pilot.press("tab")
         assert app.focused is second
 
 
 @pytest.mark.parametrize(("edge", "step"), [(-1, 1), (0, -1)])
 async def test_only_lines_that_come_in_sight_are_asked_for(edge: int, step: int) -> None:
-    app, log, source = stage(1_000, following=False)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(1_000, following=False) as (app, log, source, pilot):
         log.action_move_to(500)
         await pilot.pause()
         log.move_cursor(shown(app)[edge])
@@ -288,9 +267,7 @@ async def test_only_lines_that_come_in_sight_are_asked_for(edge: int, step: int)
 
 
 async def test_lines_near_those_in_sight_are_asked_for_before_the_user_scrolls_to_them() -> None:
-    app, log, source = stage(1_000, following=False)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with staged(1_000, following=False) as (app, log, source, pilot):
         source.asked.clear()
         log.action_move_to(500)
         await pilot.pause()
@@ -301,8 +278,7 @@ async def test_lines_near_those_in_sight_are_asked_for_before_the_user_scrolls_t
 
 async def test_lines_that_were_drawn_long_ago_are_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_HELD_LINES", 100)
-    app, log, _ = stage(1_000, following=False)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(1_000, following=False) as (app, log, _, pilot):
         for _ in range(10):
             log.action_move_page(1)
             await pilot.pause()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -16,12 +18,14 @@ from runwatch.view.spec.resource import Column
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 
-def stage(*, ascii: bool = False) -> tuple[Stage, RecordTable]:
+@asynccontextmanager
+async def staged(*, ascii: bool = False) -> AsyncIterator[tuple[Stage, RecordTable, Pilot[None]]]:
     table = RecordTable(samples.COLUMNS)
-    return Stage(Pane(table), ascii=ascii), table
+    async with running(Stage(Pane(table), ascii=ascii)) as (app, pilot):
+        yield app, table, pilot
 
 
 def columns(table: RecordTable) -> tuple[str, ...]:
@@ -34,8 +38,7 @@ def in_sight(app: Stage) -> list[str]:
 
 
 async def test_heads_rows_and_the_cursor_are_drawn() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         table.sorted_by("age", descending=True)
         table.show(samples.runs())
         await pilot.pause()
@@ -46,8 +49,7 @@ async def test_heads_rows_and_the_cursor_are_drawn() -> None:
 
 
 async def test_the_ascii_set_draws_without_a_single_other_character() -> None:
-    app, table = stage(ascii=True)
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged(ascii=True) as (app, table, pilot):
         table.sorted_by("age")
         table.show([samples.row(f"r{n}", ("* running", "live"), ("run", "plain"), ("1", "quiet")) for n in range(90)])
         await pilot.press("space", "G")
@@ -61,8 +63,7 @@ async def test_the_ascii_set_draws_without_a_single_other_character() -> None:
     [(25, "ex_0…TKS0"), (26, "ex_01…TKS0"), (40, "ex_01M8…TKS0"), (80, "ex_01M8…TKS0")],
 )
 async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str) -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         pane = table.parent
         assert isinstance(pane, Pane)
         pane.styles.width = width
@@ -76,8 +77,7 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
     table = RecordTable(
         (samples.column("status", "path", min_cells=8), samples.column("run", "count", hide_order=1, **kind))
     )
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
         table.show([samples.row("r1", ("/v1/executions/ex_1", "plain"), ("1,234,567", "plain"))])
         for width in range(14, 60):
             table.parent.styles.width = width  # type: ignore[union-attr]
@@ -87,8 +87,7 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
 
 async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:
     table = RecordTable((samples.column("status", "created", min_cells=4), samples.column("run", "run", min_cells=12)))
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
         table.show([samples.row("r1", ("4s", "plain"), ("ex_01M8…TKS0", "plain"))])
         table.sorted_by("status")
         for width, head in ((29, "created ▲"), (28, "created"), (26, "created"), (25, "creat…")):
@@ -99,8 +98,7 @@ async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut()
 
 async def test_widths_that_were_forgotten_may_be_smaller() -> None:
     table = RecordTable((samples.column("status", "age", never_cut=True), samples.column("run", "run")))
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
 
         async def run_stands_at(age: str) -> int:
             table.show([samples.row("r1", (age, "plain"), ("ex_1", "plain"))])
@@ -114,8 +112,7 @@ async def test_widths_that_were_forgotten_may_be_smaller() -> None:
 
 
 async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         table.show(samples.runs())
         await pilot.pause()
         assert columns(table) == ("status", "run", "age", "cost", "last", "model")
@@ -138,8 +135,7 @@ async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() ->
     ],
 )  # fmt: skip
 async def test_keys_move_the_cursor(pressed: list[str], row: int) -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         table.show(samples.many(100))
         await pilot.press(*pressed)
         assert table.cursor == row
@@ -148,8 +144,7 @@ async def test_keys_move_the_cursor(pressed: list[str], row: int) -> None:
 
 
 async def test_moving_and_opening_are_reported() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         table.show(samples.many(3))
         await pilot.press("down", "enter")
         await pilot.pause()
@@ -158,8 +153,7 @@ async def test_moving_and_opening_are_reported() -> None:
 
 
 async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         table.note = [line("No runs yet."), line("[red]+ starts one")]
         await pilot.press("enter", "down", "space", "V", "G")
         assert lines_of(app)[3].startswith("┃  No runs yet.")
@@ -182,8 +176,7 @@ async def at(pilot: Pilot[None], table: RecordTable, count: int, *pressed: str) 
 
 
 async def test_the_cursor_stays_on_its_id_when_the_order_changes() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 1000, "G", "k", "k")
         app.told.clear()
         offset = table.cursor - table.scroll_y
@@ -198,8 +191,7 @@ async def test_the_cursor_stays_on_its_id_when_the_order_changes() -> None:
 
 
 async def test_rows_that_come_in_above_move_nothing_that_is_in_sight() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 200, *["pagedown"] * 3)
         before = in_sight(app)
         table.show([*(samples.Row(f"new{n}") for n in range(7)), *rows])
@@ -209,8 +201,7 @@ async def test_rows_that_come_in_above_move_nothing_that_is_in_sight() -> None:
 
 
 async def test_a_list_that_is_at_its_top_stays_there() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         rows = await at(pilot, table, 200)
         table.show([samples.Row("new"), *rows])
         await pilot.pause()
@@ -218,8 +209,7 @@ async def test_a_list_that_is_at_its_top_stays_there() -> None:
 
 
 async def test_rows_in_sight_stay_when_the_cursor_is_elsewhere() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 200)
         table.scroll_to(y=100, animate=False)
         await pilot.pause()
@@ -230,8 +220,7 @@ async def test_rows_in_sight_stay_when_the_cursor_is_elsewhere() -> None:
 
 
 async def test_the_cursor_goes_to_the_row_that_took_its_place() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 10, "down", "down")
         table.show([row for row in rows if row.key != "r2"])
         assert table.cursor_key == "r3"
@@ -242,8 +231,7 @@ async def test_the_cursor_goes_to_the_row_that_took_its_place() -> None:
 
 
 async def test_a_row_is_selected_by_its_id() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         await at(pilot, table, 500)
         assert table.select("r400")
         assert table.cursor_key == "r400"
@@ -253,8 +241,7 @@ async def test_a_row_is_selected_by_its_id() -> None:
 
 
 async def test_marks_are_ids_that_outlive_filters() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 10, "space", "space", "j", "j", "V")
         assert table.marks == {"r0", "r1", "r2", "r3", "r4"}
         assert lines_of(app)[2].startswith("┃■  ")
@@ -267,8 +254,7 @@ async def test_marks_are_ids_that_outlive_filters() -> None:
 
 
 async def test_old_rows_are_drawn_quietly() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         table.show(samples.runs())
         table.is_stale = True
         await pilot.pause()
@@ -278,8 +264,7 @@ async def test_old_rows_are_drawn_quietly() -> None:
 
 
 async def test_clicks_select_open_and_sort() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         table.show(samples.runs())
         await pilot.pause()
         await pilot.click(table, offset=(10, 3))
@@ -299,8 +284,7 @@ async def test_clicks_select_open_and_sort() -> None:
 
 
 async def test_keys_ask_for_another_order() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (app, table, pilot):
         table.show(samples.runs())
         await pilot.press("S", "s")
         table.sorted_by("model")
@@ -311,8 +295,7 @@ async def test_keys_ask_for_another_order() -> None:
 
 
 async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         await at(pilot, table, 100)
         table.action_scroll_down()
         for _ in range(5):
@@ -326,8 +309,7 @@ async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
 
 async def test_tab_leaves_the_table() -> None:
     first, second = RecordTable(samples.COLUMNS, id="a"), RecordTable(samples.COLUMNS, id="b")
-    app = Stage(Pane(first), Pane(second))
-    async with app.run_test(size=(80, 30)) as pilot:
+    async with running(Stage(Pane(first), Pane(second)), (80, 30)) as (app, pilot):
         assert app.focused is first
         await pilot.press("tab")
         assert app.focused is second
@@ -343,8 +325,7 @@ async def test_a_hundred_thousand_rows_are_asked_only_for_what_is_in_sight() -> 
             Counted.asked += 1
             return super().cell(column)
 
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         table.show([Counted(f"r{n}") for n in range(100_000)])
         await pilot.press("G")
         await pilot.pause()
@@ -366,8 +347,7 @@ class Drawing(RecordTable):
 
 async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other() -> None:
     table = Drawing()
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
         table.show(samples.many(100))
         await pilot.pause()
         table.drawn.clear()
@@ -380,8 +360,7 @@ async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other
 
 async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_cursor() -> None:
     table = Drawing()
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (_, pilot):
         table.show(samples.many(100))
         last = table.rows_in_sight - 1
         table.move_cursor(last)
@@ -395,8 +374,7 @@ async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_c
 
 async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ() -> None:
     table = Drawing()
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
         rows = samples.many(100)
         table.show(rows)
         await pilot.pause()
@@ -409,8 +387,7 @@ async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ()
 
 
 async def test_a_note_that_is_said_again_draws_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         table.note = [line("nothing here")]
         await pilot.pause()
         asked: list[object] = []
@@ -422,8 +399,7 @@ async def test_a_note_that_is_said_again_draws_nothing_anew(monkeypatch: pytest.
 
 
 async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    app, table = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with staged() as (_, table, pilot):
         rows = samples.many(100)
         table.show(rows)
         await pilot.pause()
@@ -437,8 +413,7 @@ async def test_one_changed_row_has_one_row_drawn_anew(monkeypatch: pytest.Monkey
 async def test_a_value_after_a_word_stays_whole_in_a_narrow_column() -> None:
     columns = (samples.column("status", "status"), samples.column("run", "last", max_cells=8, keeps_last_words=True))
     table = RecordTable(columns)
-    app = Stage(Pane(table))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(table))) as (app, pilot):
         table.show([samples.row("r1", ("running", "live"), ("started 12m ago", "quiet"))])
         await pilot.pause()
         assert lines_of(app)[2].split()[2:6] == ["running", "12m", "ago", "┃"]

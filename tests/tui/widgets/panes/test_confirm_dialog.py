@@ -17,7 +17,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of, text_of
+from tests.tui.look import Stage, lines_of, running, text_of
 
 
 async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
@@ -37,8 +37,7 @@ def focused(app: Stage) -> str:
 
 
 async def test_the_whole_sheet() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.cancel_six())
         rows = [row.strip("┃ ") for row in lines_of(app) if row.strip("┃ ")]
         assert rows.pop(0).startswith("local  can change")
@@ -54,8 +53,7 @@ async def test_the_whole_sheet() -> None:
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, samples.cancel_six())
         assert dialog.query_one("#sheet-rows").size.height == 6
         rows = [row.strip("┃ ") for row in lines_of(app)]
@@ -77,8 +75,7 @@ async def test_a_sheet_stays_where_its_first_frame_was() -> None:
 
 
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.start_one())
         assert focused(app) == "sheet-keep"
         await pilot.press("enter")
@@ -90,8 +87,7 @@ async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize("key", ["X", "y", "q", "d", "space", "1", "r", "colon"])
 async def test_no_single_key_confirms(key: str) -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.start_one())
         await pilot.press(key)
         await pilot.pause()
@@ -99,8 +95,7 @@ async def test_no_single_key_confirms(key: str) -> None:
 
 
 async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, samples.start_one())
         await pilot.press("tab")
         assert focused(app) == "sheet-confirm"
@@ -116,8 +111,7 @@ async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
 
 
 async def test_nothing_is_sent_twice() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.start_one())
         await pilot.press("tab", "enter", "shift+tab", "tab", "tab", "r")
         await pilot.pause()
@@ -125,8 +119,7 @@ async def test_nothing_is_sent_twice() -> None:
 
 
 async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, samples.cancel_six())
         await pilot.press("f9")
         assert state(dialog) == "asking"
@@ -138,8 +131,7 @@ async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
 
 
 async def test_a_production_profile_asks_for_the_right_words_first() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.cancel_six())
         await pilot.press("tab", "enter", "space")
         assert app.sent.times == 0
@@ -164,8 +156,7 @@ async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> Confir
 
 
 async def test_each_row_carries_its_own_outcome() -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         order = replace(samples.cancel_six(), typed=None)
         dialog = await confirmed(app, pilot, order)
         outcomes: list[Any] = [line("✓ cancelled"), label_span("already final"), label_span("✗ not_found", Role.BAD)]
@@ -183,8 +174,7 @@ async def test_each_row_carries_its_own_outcome() -> None:
 
 
 async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> None:
-    app = Stage()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(Stage(), (80, 24)) as (app, pilot):
         dialog = await confirmed(app, pilot, samples.start_one())
         dialog.show_refusal(samples.refused(), next_step=line("Correct the fields."))
         await pilot.pause()
@@ -216,8 +206,7 @@ async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> N
     ],
 )
 async def test_the_id_that_matters_most_can_be_copied(order: DialogText, made: str, copied: str) -> None:
-    app = Stage()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, order)
         dialog.offer_id(made)
         await pilot.press("y")
@@ -227,8 +216,7 @@ async def test_the_id_that_matters_most_can_be_copied(order: DialogText, made: s
 
 @pytest.mark.parametrize("way", ["key", "button"])
 async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str) -> None:
-    app = Stage()
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(Stage(), (80, 24)) as (app, pilot):
         dialog = await confirmed(app, pilot, samples.start_one())
         dialog.show_unknown_outcome(line("the connection was cut"))
         await pilot.pause()

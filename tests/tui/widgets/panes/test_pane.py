@@ -13,7 +13,7 @@ from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 EDGE = BorderText(line("Runs   14 of 212"), line("sort age"), line("updated 1s ago"), line("live 3"))
 
@@ -28,9 +28,7 @@ def stage(*, ascii: bool = False) -> Stage:
 
 
 async def test_all_four_texts_stand_in_the_frame_and_the_focused_one_is_heavy() -> None:
-    app = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(stage()) as (app, pilot):
         rows = lines_of(app)
         assert rows[0] == "┏━ Runs   14 of 212 " + "━" * 48 + " sort age ━┓"
         assert rows[9] == "┗━ updated 1s ago " + "━" * 52 + " live 3 ━┛"
@@ -66,8 +64,7 @@ async def test_a_lower_edge_loses_whole_parts(age: str, counters: str, shown: st
 
 async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:
     left, right = TextButton(line("left")), TextButton(line("right"))
-    app = Stage(Pane(left, right))
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(Pane(left, right))) as (app, pilot):
         left.focus()
         await pilot.pause()
         pane = right.parent
@@ -81,9 +78,7 @@ async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside
 
 
 async def test_an_age_that_grows_has_its_own_edge_drawn_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(stage()) as (app, pilot):
         pane = app.query_one("#upper", Pane)
         drawn: list[Region] = []
         own = pane.refresh
@@ -104,16 +99,12 @@ async def test_an_age_that_grows_has_its_own_edge_drawn_and_no_other(monkeypatch
 
 async def test_texts_told_before_the_pane_is_there_need_no_later_resize(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pane, "on_resize", lambda pane, event: None)
-    app = Stage(Pane(TextButton(line("one"))), Pane(TextButton(line("two")), edge=EDGE))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(Pane(TextButton(line("one"))), Pane(TextButton(line("two")), edge=EDGE))) as (app, _):
         assert lines_of(app)[10].startswith("╭─ Runs   14 of 212 ─")
 
 
 async def test_ascii_frames_say_the_focus_too() -> None:
-    app = stage(ascii=True)
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(stage(ascii=True)) as (app, pilot):
         assert lines_of(app)[0] == "+- Runs   14 of 212 " + "=" * 48 + " sort age -+"
         await pilot.press("tab")
         assert lines_of(app)[0] == "+- Runs   14 of 212 " + "-" * 48 + " sort age -+"
@@ -133,9 +124,7 @@ async def test_ascii_frames_say_the_focus_too() -> None:
     ],
 )
 async def test_the_left_text_is_cut_before_the_right_one(edge: BorderText, row: str | None) -> None:
-    app = Stage(Pane(edge=edge))
-    async with app.run_test(size=(80, 20)) as pilot:
-        await pilot.pause()
+    async with running(Stage(Pane(edge=edge))) as (app, _):
         shown = lines_of(app)[0]
         assert len(shown) == 80
         if row is not None:
@@ -143,8 +132,7 @@ async def test_the_left_text_is_cut_before_the_right_one(edge: BorderText, row: 
 
 
 async def test_texts_change_one_by_one_and_follow_the_width() -> None:
-    app = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(stage()) as (app, pilot):
         pane = app.query_one("#upper", Pane)
         pane.set_border_text(age=(label_span("updated 31s ago", Role.WARN),))
         await pilot.pause()
@@ -155,8 +143,7 @@ async def test_texts_change_one_by_one_and_follow_the_width() -> None:
 
 
 async def test_a_click_on_the_frame_gives_the_focus_to_what_is_inside() -> None:
-    app = stage()
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(stage()) as (app, pilot):
         await pilot.click("#lower", offset=(40, 0))
         await pilot.pause()
         assert app.focused is app.query_one("#two")

@@ -15,7 +15,7 @@ from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.text.safe_text import line
 from tests.support.problems import entry_from_problem
 from tests.tui import samples
-from tests.tui.look import Stage, lines_of, text_of
+from tests.tui.look import Stage, lines_of, running, text_of
 
 
 def entry(**members: Any) -> ProblemEntry:
@@ -26,8 +26,7 @@ def entry(**members: Any) -> ProblemEntry:
 
 
 async def test_the_whole_panel() -> None:
-    app = Stage(panel := ProblemPanel())
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
         panel.show(samples.refused(), next_step=line("enter goes to the first field"), attempts=1)
         await pilot.pause()
         rows = [row.strip("│┃▸ ") for row in lines_of(app)]
@@ -42,8 +41,7 @@ async def test_the_whole_panel() -> None:
 
 
 async def test_keys_copy_the_instance_and_the_support_block() -> None:
-    app = Stage(panel := ProblemPanel())
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
         panel.show(samples.refused())
         panel.query_one(DetailView).focus()
         await pilot.press("y", "Y", "enter", "escape")
@@ -60,8 +58,7 @@ async def test_keys_copy_the_instance_and_the_support_block() -> None:
 
 
 async def test_a_problem_of_a_read_has_no_effect() -> None:
-    app = Stage(panel := ProblemPanel())
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
         panel.show(entry(instance="7c1e", detail="one\ntwo [/]"))
         await pilot.pause()
         assert "effect" not in text_of(app)
@@ -70,8 +67,7 @@ async def test_a_problem_of_a_read_has_no_effect() -> None:
 
 
 async def test_what_is_no_problem_of_the_service_has_no_instance_and_copies_none() -> None:
-    app = Stage(panel := ProblemPanel())
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
         problem = synthetic_problem("bad_gateway", "The answer is a page of HTML.", 502)
         panel.show(entry_from_problem(problem, time=samples.NOON))
         panel.query_one(DetailView).focus()
@@ -86,16 +82,14 @@ async def test_what_is_no_problem_of_the_service_has_no_instance_and_copies_none
     "members", [{"type": 7}, {"title": None}, {"status": "x"}, {"errors": "x"}, {"errors": [{}, 3]}]
 )
 async def test_members_of_the_wrong_type_do_no_harm(members: dict[str, Any]) -> None:
-    app = Stage(panel := ProblemPanel())
-    async with app.run_test(size=(80, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel())) as (app, pilot):
         panel.show(entry(instance="7c1e", **members))
         await pilot.pause()
         assert "instance   7c1e" in text_of(app)
 
 
 async def test_the_hints_name_the_keys_of_the_settings() -> None:
-    app = Stage(panel := ProblemPanel(), keys=KeyMap({"screen.copy": "f8"}))
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with running(Stage(panel := ProblemPanel(), keys=KeyMap({"screen.copy": "f8"})), (100, 20)) as (app, pilot):
         panel.show(samples.refused())
         await pilot.pause()
         assert "f8 copy   Y support block" in text_of(app)
