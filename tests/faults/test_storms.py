@@ -14,7 +14,6 @@ import pytest
 
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, run
-from tests.support.clock import FakeClock
 from tests.support.fault_mix import LONG
 from tests.support.scripted import Heard, Said
 
@@ -33,8 +32,8 @@ class StormyService(LimitedService):
         windows: When each 429 came and when its wait was over.
     """
 
-    def __init__(self, clock: FakeClock, chance: random.Random, **given: Any) -> None:
-        super().__init__(clock, **given)
+    def __init__(self, chance: random.Random, **given: Any) -> None:
+        super().__init__(**given)
         self.windows: list[tuple[float, float]] = []
         self.left = 0
         self._chance = chance
@@ -43,7 +42,7 @@ class StormyService(LimitedService):
         if self.left:
             self.left -= 1
             self.holds_for_s = self._chance.choice((1, 5, 20, 60))
-            now = self._clock.monotonic()
+            now = self.clock.monotonic()
             self.windows.append((now, now + self.holds_for_s))
         return super()._answer(heard)
 
@@ -53,13 +52,12 @@ async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storm
     tmp_path: Path, seed: int, storms: int
 ) -> None:
     print(f"seed {seed}")
-    chance, clock = random.Random(seed), FakeClock(manual=True)
-    ticking = Ticking(clock, RUNS[0])
+    chance, ticking = random.Random(seed), Ticking(RUNS[0])
     service = StormyService(
-        clock, chance, runs=[run(run_id) for run_id in RUNS], events=ticking,
+        chance, clock=ticking.clock, runs=[run(run_id) for run_id in RUNS], events=ticking,
         account=account(quota={"rate_limit_rpm": 60}),
     )  # fmt: skip
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         for run_id in RUNS[:3]:
             watch.session.live.tails.follow(run_id, "test")
         for _ in range(storms):

@@ -34,20 +34,20 @@ class LimitedService(ScriptedService):
     """A service that counts requests in a sliding minute of the clock, and answers 429 beyond its limit.
 
     Args:
-        clock: Its time.
         limit: Requests a minute; ``None`` for no limit.
+        clock: Its time; one that a test turns where none is given.
     """
 
-    def __init__(self, clock: FakeClock, limit: int | None = None, **given: Any) -> None:
+    def __init__(self, limit: int | None = None, *, clock: FakeClock | None = None, **given: Any) -> None:
         super().__init__(**given)
-        self._clock = clock
+        self.clock: Final = clock or FakeClock(manual=True)
         self._limit = limit
         self.times: list[float] = []
         self.refused = 0
         self.holds_for_s: int | None = None
 
     def _answer(self, heard: Heard) -> Said:
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         recent = sum(at > now - 60 for at in self.times)
         self.times.append(now)
         if self.holds_for_s is not None or (self._limit is not None and recent >= self._limit):
@@ -62,15 +62,15 @@ class Ticking:
     """Events of one run that come by themselves as time goes by.
 
     Attributes:
-        clock: Whose time.
         run_id: The run.
         every_s: Seconds between two events.
+        clock: Whose time; that of the service that has them.
         first: The number of the first event that is still there.
     """
 
-    clock: FakeClock
     run_id: str
     every_s: float = 1.0
+    clock: FakeClock = field(default_factory=lambda: FakeClock(manual=True))
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -136,11 +136,12 @@ class Watching:
 
 @asynccontextmanager
 async def watching(
-    service: LimitedService, clock: FakeClock, home: Path, kinds: tuple[type[Record], ...] = ()
+    service: LimitedService, home: Path, kinds: tuple[type[Record], ...] = ()
 ) -> AsyncIterator[Watching]:
     """A session on a service that is served while the block runs."""
     exchanges: list[RequestAttempt] = []
     news: list[TailUpdate] = []
+    clock = service.clock
     async with service, real_work() as work:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(

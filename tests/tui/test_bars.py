@@ -100,7 +100,7 @@ async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
 async def test_a_profile_has_its_colour_behind_its_name() -> None:
     place = samples.place()
     bar = HeaderBar(HeaderInfo(place.profile, colour="#c00000"))
-    async with running(Stage(bar)) as (_, _):
+    async with running(Stage(bar)):
         styles = {segment.text: segment.style for segment in bar.render_line(0)}
         style = styles["local"]
         assert style is not None

@@ -32,10 +32,10 @@ from tests.support.scripted import Said
 FORTY = [f"ex_{number:04}" for number in range(40)]
 
 
-def limited(clock: FakeClock, limit: int = 60, ticking: Ticking | None = None) -> LimitedService:
+def limited(limit: int = 60, ticking: Ticking | None = None, clock: FakeClock | None = None) -> LimitedService:
     """Forty live runs on a service that takes this many requests a minute."""
     return LimitedService(
-        clock, limit, runs=[run(run_id) for run_id in FORTY], events=ticking,
+        limit, clock=ticking.clock if ticking else clock, runs=[run(run_id) for run_id in FORTY], events=ticking,
         account=account(quota={"rate_limit_rpm": limit}),
     )  # fmt: skip
 
@@ -44,10 +44,8 @@ PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
 
 
 async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    ticking = Ticking(clock, FORTY[0])
-    service = limited(clock, ticking=ticking)
-    async with watching(service, clock, tmp_path) as watch:
+    ticking = Ticking(FORTY[0])
+    async with watching(limited(ticking=ticking), tmp_path) as watch:
         session = watch.session
         session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(5)
@@ -55,7 +53,7 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
         oldest_status: list[float] = []
 
         def look() -> None:
-            now = clock.monotonic()
+            now = watch.clock.monotonic()
             kept = session.live.tails.news(FORTY[0]).count
             if kept < ticking.count:
                 oldest_tail.append(now - ticking.made_at(kept))
@@ -64,7 +62,7 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
             oldest_status.append(now - read_at)
 
         await watch.let_pass(300, look)
-        assert service.refused == 0
+        assert watch.service.refused == 0
         assert max(oldest_tail) < 2.0
         assert max(oldest_status) < 15.0
         assert len(oldest_status) > 200
@@ -72,42 +70,38 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
 
 
 async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
     live = [run(f"ex_{number:04}") for number in range(250)]
     ended = [run(f"ex_{number:04}", "completed") for number in range(250, 600)]
-    service = LimitedService(clock, runs=[*live, *ended], account=account(quota=None))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(LimitedService(runs=[*live, *ended], account=account(quota=None)), tmp_path) as watch:
         await watch.let_pass(5)
         known = watch.session.store.collection("work", "run").by_id
         assert known.keys() == {f"ex_{number:04}" for number in range(300)}
 
 
 async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock, ticking=Ticking(clock, FORTY[0]))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(limited(ticking=Ticking(FORTY[0])), tmp_path) as watch:
         session = watch.session
         session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(30)
-        service.holds_for_s = 20
+        watch.service.holds_for_s = 20
         while session.live.held_s == 0:
             await watch.let_pass(0.5)
-        asked = len(service.times)
+        asked = len(watch.service.times)
         assert 19 < session.live.held_s <= 20
         await watch.let_pass(10)
         assert 9 < session.live.held_s <= 10
         await watch.let_pass(session.live.held_s - 0.1)
-        assert len(service.times) == asked, "something was asked while the 429 held"
+        assert len(watch.service.times) == asked, "something was asked while the 429 held"
         await watch.let_pass(2)
         assert session.live.held_s == 0
-        paths = [heard.head.path for heard in service.heard[asked:]]
+        paths = [heard.head.path for heard in watch.service.heard[asked:]]
         assert sorted(paths)[0] == "/v1/executions"
         assert len(paths) == len(set(paths)), "each is read once"
         await watch.let_pass(10)
-        assert service.refused == 1
+        assert watch.service.refused == 1
         collection = session.store.collection("work", "run")
         assert collection.failure is None
-        assert clock.monotonic() - (collection.read_at or 0) < 12
+        assert watch.clock.monotonic() - (collection.read_at or 0) < 12
         assert session.live.budget.limit_rpm == 30
 
 
@@ -121,29 +115,25 @@ async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_repo
         return opens[0]
 
     monkeypatch.setattr(Transport, "can_connect", can_connect)
-    clock = FakeClock(manual=True)
-    service = limited(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(limited(), tmp_path) as watch:
         live = watch.session.live
         if is_held:
-            service.holds_for_s = 60
+            watch.service.holds_for_s = 60
             while live.held_s == 0:
                 await watch.let_pass(0.5)
         else:
             for _ in range(60):
                 live.budget.note_users_read()
-        asked = len(service.times)
+        asked = len(watch.service.times)
         for opens[0] in (True, False, True):
             await watch.let_pass(7)
             assert (live.connection.lost_since is None) == opens[0]
-        assert len(service.times) == asked, "a request was sent"
+        assert len(watch.service.times) == asked, "a request was sent"
 
 
 async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
-    async with watching(service, clock, tmp_path) as watch:
-        service.holds_for_s = 10
+    async with watching(limited(), tmp_path) as watch:
+        watch.service.holds_for_s = 10
         while watch.session.live.held_s == 0:
             await watch.let_pass(0.5)
         told: list[float] = []
@@ -163,10 +153,9 @@ async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
 async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_asks(
     tmp_path: Path, status: int, code: str, trouble: FailureKind
 ) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
+    service = limited()
     service.say("GET", "/v1/executions", Said(status, problem(code)))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         await watch.let_pass(60)
         assert len(service.requests("GET", "/v1/executions")) == 1
         failure = watch.session.store.collection("work", "run").failure
@@ -179,13 +168,12 @@ async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_as
 
 
 async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True, chances=[0.5])
-    service = limited(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    service = limited(clock=FakeClock(manual=True, chances=[0.5]))
+    async with watching(service, tmp_path) as watch:
         service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(600)
         times = [at for at, heard in zip(service.times, service.heard, strict=True) if heard.head.path.endswith("ns")]
-        assert max(later - earlier for earlier, later in pairwise([*times[-20:], clock.monotonic()])) < 35
+        assert max(later - earlier for earlier, later in pairwise([*times[-20:], watch.clock.monotonic()])) < 35
         assert len(times) < 150
         service._said.clear()
         for _ in range(3):
@@ -196,15 +184,14 @@ async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp
 async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this_console(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = FakeClock(manual=True)
-    async with watching(limited(clock), clock, tmp_path) as watch:
+    async with watching(limited(), tmp_path) as watch:
         journal, budget = watch.session.journal, watch.session.live.budget
         count_between, counts, others = journal.count_between, [0], [0]
 
         async def count_slowly(origin: str, since: datetime, until: datetime) -> int:
             counts.append(await count_between(origin, since, until))
             # What this console sent before the count is older than a minute after it.
-            clock.advance(60)
+            watch.clock.advance(60)
             return counts[-1]
 
         monkeypatch.setattr(journal, "count_between", count_slowly)
@@ -216,10 +203,9 @@ async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this
 
 
 async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
+    service = limited()
     service.say("GET", "/v1/executions", Said(404, problem("not_found")))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         session = watch.session
         await session.watch_list.add(session.scope, [FORTY[1], FORTY[2]])
         session.live.refresh(Run)
@@ -231,10 +217,9 @@ async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_on
 
 
 async def test_a_list_is_read_while_it_is_shown(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
+    service = limited()
     service.receipts.extend(dict(echo_receipt(run_id).raw) for run_id in FORTY)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         watch.session.live.start_list(Receipt)
         await watch.let_pass(70)
         assert len(service.requests("GET", "/v1/receipts")) == 3
@@ -245,11 +230,8 @@ async def test_a_list_is_read_while_it_is_shown(tmp_path: Path) -> None:
 
 
 async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(
-        clock, runs=[run("ex_1")], events={"ex_1": echo_events("ex_1")}, account=account(quota=None)
-    )
-    async with watching(service, clock, tmp_path) as watch:
+    service = LimitedService(runs=[run("ex_1")], events={"ex_1": echo_events("ex_1")}, account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
         service.runs[0]["status"] = "completed"
         before = len(service.requests("GET", "/v1/executions"))
         watch.session.live.tails.follow("ex_1", "test")
@@ -268,11 +250,10 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
 
 @pytest.mark.parametrize("status", [403, 405, 501])
 async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(tmp_path: Path, status: int) -> None:
-    clock = FakeClock(manual=True)
-    ticking = Ticking(clock, FORTY[0], every_s=20)
-    service = limited(clock, ticking=ticking)
+    ticking = Ticking(FORTY[0], every_s=20)
+    service = limited(ticking=ticking)
     service.say("GET", f"/v1/executions/{FORTY[0]}", Said(status, problem("x", status=status)))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         watch.session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(70)
         news = watch.session.live.tails.news(FORTY[0])
@@ -284,10 +265,9 @@ async def test_a_list_that_is_too_large_is_read_again_only_for_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "MAX_BODY_BYTES", 50_000)
-    clock = FakeClock(manual=True)
-    service = limited(clock)
+    service = limited()
     service.say("GET", "/v1/receipts", Said(200, {"receipts": [{"execution_id": "ex_1", "x": "x" * 60_000}]}))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         live = watch.session.live
         live.start_list(Receipt)
         await watch.let_pass(300)
@@ -307,8 +287,7 @@ async def test_a_list_that_failed_is_read_again_soon_after_the_service_returns(
     async def refused(*_: object) -> HttpResponse:
         raise ConnectionLostError("refused", was_sent=False)
 
-    clock = FakeClock(manual=True)
-    async with watching(limited(clock), clock, tmp_path) as watch:
+    async with watching(limited(), tmp_path) as watch:
         live, collection = watch.session.live, watch.session.store.collection("work", "receipt")
         live.start_list(Receipt)
         await watch.let_pass(2)
@@ -322,19 +301,17 @@ async def test_a_list_that_failed_is_read_again_soon_after_the_service_returns(
 
 
 async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    ticking = Ticking(clock, FORTY[0], every_s=5)
-    service = limited(clock, ticking=ticking)
-    async with watching(service, clock, tmp_path) as watch:
+    ticking = Ticking(FORTY[0], every_s=5)
+    async with watching(limited(ticking=ticking), tmp_path) as watch:
         session = watch.session
         session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(12)
-        service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
+        watch.service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(30)
         failure = session.live.tails.news(FORTY[0]).failure
         assert failure is not None
         assert failure.kind is FailureKind.OFFLINE
-        service._said.clear()
+        watch.service._said.clear()
         await watch.let_pass(35)
         assert session.live.tails.news(FORTY[0]).failure is None
         (gap,) = await session.events.gaps(session.scope, FORTY[0])
@@ -345,18 +322,16 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("status", [200, 502])
 async def test_a_tail_is_read_again_soon_after_the_service_answers_again(tmp_path: Path, status: int) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock, ticking=Ticking(clock, FORTY[0], every_s=5))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(limited(ticking=Ticking(FORTY[0], every_s=5)), tmp_path) as watch:
         tails = watch.session.live.tails
         tails.follow(FORTY[0], "test")
         await watch.let_pass(12)
-        service.say("GET", ".*", Said(status, b"<html>gone</html>", content_type="text/html"))
+        watch.service.say("GET", ".*", Said(status, b"<html>gone</html>", content_type="text/html"))
         await watch.let_pass(90)
         news = tails.news(FORTY[0])
         assert news.failure is not None
         assert news.failed_at is not None
-        service._said.clear()
+        watch.service._said.clear()
         await watch.let_pass(31)
         assert tails.news(FORTY[0]).failure is None
         assert tails.news(FORTY[0]).failed_at is None
@@ -368,9 +343,8 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
     async def full(*_: object, **__: object) -> list[object]:
         raise DataError("No space is left")
 
-    clock = FakeClock(manual=True)
-    ticking = Ticking(clock, FORTY[0])
-    async with watching(limited(clock, ticking=ticking), clock, tmp_path) as watch:
+    ticking = Ticking(FORTY[0])
+    async with watching(limited(ticking=ticking), tmp_path) as watch:
         live, events = watch.session.live, watch.session.events
         live.tails.follow(FORTY[0], "test")
         await watch.let_pass(10)
@@ -395,10 +369,9 @@ async def test_a_tail_goes_on_with_its_pause_when_the_gap_before_a_status_could_
     async def full(*_: object) -> None:
         raise DataError("No space is left")
 
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, runs=[run("ex_1")], events={"ex_1": []}, account=account(quota=None))
+    service = LimitedService(runs=[run("ex_1")], events={"ex_1": []}, account=account(quota=None))
     service.say("GET", ".*/ex_1", *[Said(503, problem("upstream_unavailable"))] * 3, Said(200, dict(run("ex_1").raw)))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         tails = watch.session.live.tails
         with monkeypatch.context() as patch:
             patch.setattr(EventStore, "note_gap", full)
@@ -413,11 +386,10 @@ async def test_a_tail_goes_on_with_its_pause_when_the_gap_before_a_status_could_
 
 
 async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, runs=[run("ex_1")], account=account(quota=None))
+    service = LimitedService(runs=[run("ex_1")], account=account(quota=None))
     everything = {"events": [dict(event(number, execution_id="ex_1").raw) for number in range(3)]}
     service.say("GET", ".*/events", Said(200, everything))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         watch.session.live.tails.follow("ex_1", "test")
         await watch.let_pass(60)
         assert watch.session.live.tails.news("ex_1").count == 3
@@ -426,9 +398,9 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
 
 @pytest.mark.parametrize(("in_focus", "most"), [(False, 22), (True, 45)])
 async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: Path, in_focus: bool, most: int) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, runs=[run(FORTY[0])], events=Ticking(clock, FORTY[0]), account=account(quota=None))
-    async with watching(service, clock, tmp_path) as watch:
+    ticking = Ticking(FORTY[0])
+    service = LimitedService(clock=ticking.clock, runs=[run(FORTY[0])], events=ticking, account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
         watch.session.live.tails.follow(FORTY[0], "test", in_focus=in_focus)
         await watch.let_pass(20)
         asked = len(service.requests("GET", ".*/events"))
@@ -437,20 +409,17 @@ async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: P
 
 
 async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock, ticking=Ticking(clock, FORTY[0]))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(limited(ticking=Ticking(FORTY[0])), tmp_path) as watch:
         watch.session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(5)
         watch.session.live.tails.unfollow(FORTY[0], "test")
-        asked = len(service.requests("GET", ".*/events"))
+        asked = len(watch.service.requests("GET", ".*/events"))
         await watch.let_pass(20)
-        assert len(service.requests("GET", ".*/events")) == asked
+        assert len(watch.service.requests("GET", ".*/events")) == asked
 
 
 async def test_the_account_is_known_and_its_limit_is_held_to(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    async with watching(limited(clock, 120), clock, tmp_path) as watch:
+    async with watching(limited(120), tmp_path) as watch:
         assert watch.session.live.budget.limit_rpm == 120
         (known,) = watch.session.store.collection("work", "account").records
         assert isinstance(known, Account)
@@ -478,9 +447,8 @@ def test_what_is_listed_by_itself_is_known_from_its_place_on_the_wire() -> None:
 
 
 async def test_a_list_is_read_as_the_service_filters_it_and_the_whole_one_stays(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, 600, receipts=[echo_receipt("ex_1"), echo_receipt("ex_2", status="failed")])
-    async with watching(service, clock, tmp_path) as watch:
+    service = LimitedService(600, receipts=[echo_receipt("ex_1"), echo_receipt("ex_2", status="failed")])
+    async with watching(service, tmp_path) as watch:
         live, store = watch.session.live, watch.session.store
         live.start_list(Receipt)
         await watch.let_pass(5)
@@ -498,9 +466,8 @@ async def test_a_list_is_read_as_the_service_filters_it_and_the_whole_one_stays(
 
 
 async def test_a_list_in_one_piece_is_taken_whole_however_long_it_is(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, 600, receipts=[echo_receipt(f"ex_{number}") for number in range(1_200)])
-    async with watching(service, clock, tmp_path) as watch:
+    service = LimitedService(600, receipts=[echo_receipt(f"ex_{number}") for number in range(1_200)])
+    async with watching(service, tmp_path) as watch:
         watch.session.live.start_list(Receipt)
         await watch.let_pass(5)
         collection = watch.session.store.collection("work", "receipt")
@@ -509,26 +476,23 @@ async def test_a_list_in_one_piece_is_taken_whole_however_long_it_is(tmp_path: P
 
 
 async def test_a_console_that_stays_open_makes_room_every_hour(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = LimitedService(clock, 60, runs=[], account=account(quota={"rate_limit_rpm": 60}))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(LimitedService(60, runs=[], account=account(quota={"rate_limit_rpm": 60})), tmp_path) as watch:
         session = watch.session
-        old = format_iso(clock.now() - timedelta(days=40))
+        old = format_iso(watch.clock.now() - timedelta(days=40))
         await session.events.append(session.scope, "old", [event(1, "completed", at=old)])
-        clock.advance(PRUNE_INTERVAL_S - 60)
+        watch.clock.advance(PRUNE_INTERVAL_S - 60)
         await watch.settle()
         assert await session.events.count(session.scope, "old") == 1
-        clock.advance(120)
+        watch.clock.advance(120)
         await watch.settle()
         assert await session.events.count(session.scope, "old") == 0
 
 
 async def test_a_server_that_is_no_service_does_not_lack_its_lists(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
+    service = limited()
     for path in ("/v1/account", "/v1/executions"):
         service.say("GET", path, PAGE_OF_ANOTHER_SERVER)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         await watch.let_pass(10)
         failure = watch.session.store.collection("work", "run").failure
         assert failure is not None
@@ -536,15 +500,13 @@ async def test_a_server_that_is_no_service_does_not_lack_its_lists(tmp_path: Pat
 
 
 async def test_a_list_that_was_read_before_is_read_again_after_a_page_of_a_proxy(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = limited(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(limited(), tmp_path) as watch:
         await watch.let_pass(10)
-        service.say("GET", "/v1/executions", PAGE_OF_ANOTHER_SERVER)
+        watch.service.say("GET", "/v1/executions", PAGE_OF_ANOTHER_SERVER)
         await watch.let_pass(30)
         failure = watch.session.store.collection("work", "run").failure
         assert failure is not None
         assert failure.kind is FailureKind.ERROR
-        before = len(service.requests("GET", "/v1/executions"))
+        before = len(watch.service.requests("GET", "/v1/executions"))
         await watch.let_pass(120)
-        assert len(service.requests("GET", "/v1/executions")) > before
+        assert len(watch.service.requests("GET", "/v1/executions")) > before

@@ -11,52 +11,46 @@ from runwatch.records.run import Run
 from runwatch.store.live.run_receipts import MAX_SEARCHES
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
-from tests.support.clock import FakeClock
 from tests.support.scripted import Said
 
 LIST = "/v1/receipts"
 ENDED = [f"ex_{number}" for number in range(20)]
 
 
-def service(clock: FakeClock, *, receipts: bool = True, limit: int | None = None) -> LimitedService:
+def service(*, receipts: bool = True, limit: int | None = None) -> LimitedService:
     return LimitedService(
-        clock, limit, runs=[run("ex_live"), *(run(run_id, "completed") for run_id in ENDED)],
+        limit, runs=[run("ex_live"), *(run(run_id, "completed") for run_id in ENDED)],
         receipts=[echo_receipt(run_id) for run_id in ENDED] if receipts else [],
         account=account(quota={"rate_limit_rpm": limit}),
     )  # fmt: skip
 
 
 async def test_one_request_reads_the_receipts_of_all_listed_runs_that_have_ended(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    script = service(clock)
-    async with watching(script, clock, tmp_path) as watch:
+    async with watching(service(), tmp_path) as watch:
         await watch.let_pass(5)
-        assert script.requests("GET", LIST) == []
+        assert watch.service.requests("GET", LIST) == []
         watch.session.live.start_list(Run)
         await watch.let_pass(30)
         assert watch.session.store.collection("work", Receipt.KIND).by_id.keys() == set(ENDED)
-        assert len(script.requests("GET", LIST)) == 1
+        assert len(watch.service.requests("GET", LIST)) == 1
 
 
 async def test_a_receipt_that_is_not_there_is_looked_for_a_few_times_and_again_when_the_user_asks(
     tmp_path: Path,
 ) -> None:
-    clock = FakeClock(manual=True)
-    script = service(clock, receipts=False)
-    async with watching(script, clock, tmp_path) as watch:
+    async with watching(service(receipts=False), tmp_path) as watch:
         watch.session.live.start_list(Run)
         await watch.let_pass(120)
-        assert len(script.requests("GET", LIST)) == MAX_SEARCHES
+        assert len(watch.service.requests("GET", LIST)) == MAX_SEARCHES
         watch.session.live.refresh(Run)
         await watch.let_pass(5)
-        assert len(script.requests("GET", LIST)) == MAX_SEARCHES + 1
+        assert len(watch.service.requests("GET", LIST)) == MAX_SEARCHES + 1
 
 
 async def test_without_a_list_each_receipt_is_read_once_within_the_limit(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    script = service(clock, limit=30)
+    script = service(limit=30)
     script.say("GET", LIST, Said(404, problem("not_found")))
-    async with watching(script, clock, tmp_path) as watch:
+    async with watching(script, tmp_path) as watch:
         watch.session.live.start_list(Run)
         await watch.let_pass(240)
         assert script.refused == 0
@@ -66,15 +60,13 @@ async def test_without_a_list_each_receipt_is_read_once_within_the_limit(tmp_pat
 
 @pytest.mark.parametrize("is_stopped", [True, False])
 async def test_receipts_are_read_only_while_runs_are_listed(tmp_path: Path, is_stopped: bool) -> None:
-    clock = FakeClock(manual=True)
-    script = service(clock)
-    async with watching(script, clock, tmp_path) as watch:
+    async with watching(service(), tmp_path) as watch:
         watch.session.live.start_list(Run)
         await watch.let_pass(5)
         if is_stopped:
             watch.session.live.stop_list(Run)
-        script.runs[0]["status"] = "completed"
-        script.receipts.append(dict(echo_receipt("ex_live").raw))
+        watch.service.runs[0]["status"] = "completed"
+        watch.service.receipts.append(dict(echo_receipt("ex_live").raw))
         await watch.let_pass(10)
         known = watch.session.store.collection("work", Receipt.KIND).by_id
         assert ("ex_live" in known) is not is_stopped

@@ -14,17 +14,16 @@ from runwatch.store.state.changes import CacheRead
 from runwatch.store.state.failure_kind import FailureKind
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
-from tests.support.clock import FakeClock
 from tests.support.scripted import Heard, Said
 
 MANY = 450
 
 
-def many(clock: FakeClock, limit: int | None = None) -> LimitedService:
+def many(limit: int | None = None) -> LimitedService:
     """A service with a live run and many that have ended."""
     ended = [run(f"ex_{number:04}", "completed") for number in range(1, MANY)]
     return LimitedService(
-        clock, limit, runs=[run("ex_0000"), *ended], receipts=[echo_receipt("ex_0001")], account=account(quota=None)
+        limit, runs=[run("ex_0000"), *ended], receipts=[echo_receipt("ex_0001")], account=account(quota=None)
     )
 
 
@@ -47,10 +46,9 @@ def test_sweeps_leave_half_of_a_very_low_limit_to_others() -> None:
 
 
 async def test_a_list_that_the_user_opens_does_not_wait_for_the_budget(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
+    service = many()
     service._account = dict(account(quota={"rate_limit_rpm": 5}).raw)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         await watch.let_pass(1)
         live = watch.session.live
         assert live.budget.limit_rpm == 5
@@ -62,18 +60,16 @@ async def test_a_list_that_the_user_opens_does_not_wait_for_the_budget(tmp_path:
 
 
 async def test_asking_anyway_ends_a_hold_and_a_second_429_closes_it_again(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(many(), tmp_path) as watch:
         live = watch.session.live
-        service.holds_for_s = 50
+        watch.service.holds_for_s = 50
         while live.held_s == 0:
             await watch.let_pass(0.5)
-        asked = len(service.heard)
-        service.holds_for_s = 40
+        asked = len(watch.service.heard)
+        watch.service.holds_for_s = 40
         live.ask(Run)
         await watch.let_pass(1)
-        assert [heard.head.path for heard in service.heard[asked:]] == ["/v1/executions"]
+        assert [heard.head.path for heard in watch.service.heard[asked:]] == ["/v1/executions"]
         assert 38 < live.held_s <= 40
         live.ask(Run)
         await watch.let_pass(1)
@@ -81,18 +77,16 @@ async def test_asking_anyway_ends_a_hold_and_a_second_429_closes_it_again(tmp_pa
 
 
 async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_five_seconds(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(many(), tmp_path) as watch:
         connection = watch.session.live.connection
         await watch.let_pass(5)
-        service.say("*", ".*", Said(502, b"<html>gone</html>", content_type="text/html"))
-        lost_at = clock.now()
+        watch.service.say("*", ".*", Said(502, b"<html>gone</html>", content_type="text/html"))
+        lost_at = watch.clock.now()
         await watch.let_pass(120)
         lost_since = connection.lost_since
         assert lost_since is not None
         assert (lost_since - lost_at).total_seconds() < 12
-        service._said.clear()
+        watch.service._said.clear()
         await watch.let_pass(5)
         assert watch.session.live.connection.lost_since is None
         collection = watch.session.store.collection("work", "run")
@@ -100,10 +94,9 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
 
 
 async def test_a_list_behind_error_pages_is_asked_less_and_less_often(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
+    service = many()
     service.say("GET", "/v1/receipts", Said(502, b"<html>gone</html>", content_type="text/html"))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         live = watch.session.live
         live.start_list(Receipt)
         lost = []
@@ -116,18 +109,14 @@ async def test_a_list_behind_error_pages_is_asked_less_and_less_often(tmp_path: 
 
 
 async def test_a_problem_with_a_5xx_is_a_response(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
-    async with watching(service, clock, tmp_path) as watch:
-        service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
+    async with watching(many(), tmp_path) as watch:
+        watch.service.say("GET", "/v1/executions", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(60)
         assert watch.session.live.connection.lost_since is None
 
 
 async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(many(), tmp_path) as watch:
         rest, store = watch.session.live.runs.rest, watch.session.store
         await watch.let_pass(3)
         assert len(store.collection("work", "run").by_id) == 100
@@ -143,9 +132,8 @@ async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> Non
 
 
 async def test_reading_on_waits_longer_after_each_error_page_and_ends_at_a_refused_cursor(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = Cut(clock, runs=[run(f"ex_{number:04}", "completed") for number in range(MANY)])
-    async with watching(service, clock, tmp_path) as watch:
+    service = Cut(runs=[run(f"ex_{number:04}", "completed") for number in range(MANY)])
+    async with watching(service, tmp_path) as watch:
         rest = watch.session.live.runs.rest
         await watch.let_pass(3)
         rest.go_to_end()
@@ -159,10 +147,9 @@ async def test_reading_on_waits_longer_after_each_error_page_and_ends_at_a_refus
 
 
 async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
+    service = many()
     service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         session = watch.session
         await session.watch_list.add(session.scope, ["ex_0001", "ex_0000", "ex_gone"])
         session.live.start_list(Receipt)
@@ -176,14 +163,13 @@ async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_
 
 
 async def test_a_live_run_that_the_service_does_not_have_leaves_the_list(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
+    service = many()
     service.say("GET", "/v1/executions/ex_gone", Said(404, problem("not_found")))
     service.say("GET", "/v1/executions/ex_hidden", Said(403, problem("permission_denied")))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         store = watch.session.store
         old = tuple(run(run_id) for run_id in ("ex_gone", "ex_hidden"))
-        store.apply(CacheRead("work", Run.KIND, clock.now(), clock.monotonic(), old, clock.now()))
+        store.apply(CacheRead("work", Run.KIND, watch.clock.now(), watch.clock.monotonic(), old, watch.clock.now()))
         watch.session.live.refresh(Run)
         await watch.let_pass(60)
         assert len(service.requests("GET", "/v1/executions/ex_gone")) == 1
@@ -192,11 +178,10 @@ async def test_a_live_run_that_the_service_does_not_have_leaves_the_list(tmp_pat
 
 
 async def test_a_list_that_the_service_does_not_offer_is_a_request_and_no_problem(tmp_path: Path) -> None:
-    clock = FakeClock(manual=True)
-    service = many(clock)
+    service = many()
     service.say("GET", "/v1/receipts", Said(404, problem("not_found")))
     service.say("GET", "/v1/executions/ex_9", Said(404, problem("not_found")))
-    async with watching(service, clock, tmp_path) as watch:
+    async with watching(service, tmp_path) as watch:
         session = watch.session
         session.live.start_list(Receipt)
         await watch.let_pass(3)
