@@ -248,6 +248,7 @@ async def console(
     app_class: type[ConsoleApp] = ConsoleApp,
     is_open: bool = True,
     draws_frames: bool = False,
+    until: str = "",
 ) -> AsyncIterator[Driven]:
     """A console on a service, open and read unless told otherwise.
 
@@ -262,6 +263,7 @@ async def console(
         app_class: The console, or one that a test changes.
         is_open: Whether to wait until the console has found its service.
         draws_frames: Whether every frame is composed, as on a terminal.
+        until: What it shows before the block begins.
     """
     paths = Paths(home / "settings.toml", home / "runwatch-data")
     async with service:
@@ -279,6 +281,8 @@ async def console(
                     await driven.settle()
                 # Opening also waits for a thread that reads the disk, which a short pause could miss.
                 with quick_pauses():
+                    if until:
+                        await driven.shows(until)
                     yield driven
 
 

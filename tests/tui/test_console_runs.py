@@ -85,8 +85,7 @@ def has_focus(driven: Driven, kind: type[Widget]) -> bool:
 async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_after_a_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("77ab")
+    async with console(noon.service(), tmp_path, size=SIZE, until="77ab") as driven:
         order = [row.key for row in driven.table.rows]
         assert order[:3] == [noon.QUEUED, noon.LIVE, noon.HOVERING]
         await driven.shows("─ 77ab…02d1")
@@ -120,8 +119,7 @@ async def test_a_second_that_ends_before_the_second_pane_is_filled_leaves_its_ev
     monkeypatch.setattr(RunsScreen, "show_detail", draw_after_a_second)
     service = noon.service()
     service.runs[:] = [run for run in service.runs if run["execution_id"] == noon.LIVE]
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.shows(" events · heard")
+    async with console(service, tmp_path, size=SIZE, until=" events · heard") as driven:
         await driven.press("2")
         await driven.hides(" events · heard")
         await driven.reaches(" events · heard", "1")
@@ -286,8 +284,7 @@ async def test_a_receipt_leads_to_its_run_and_the_run_to_its_receipt(tmp_path: P
 
 
 async def test_a_filter_works_while_it_is_typed_and_is_taken_away_or_put_aside(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.press("slash")
         await driven.type("is:live")
         await driven.shows("3 of 9", "3/9")
@@ -321,8 +318,7 @@ async def test_a_filter_works_while_it_is_typed_and_is_taken_away_or_put_aside(t
 async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_cursor_on_its_run(
     tmp_path: Path,
 ) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await on_run(driven, noon.CANCELLED)
         await driven.press("S")
         assert driven.table.rows[0].key == noon.EXPIRED
@@ -337,8 +333,7 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("5c9d03f4")
+    async with console(noon.service(), tmp_path, size=SIZE, until="5c9d03f4") as driven:
         await driven.click_text("5c9d03f4")
         assert driven.table.cursor_key == noon.FALLBACK
         assert isinstance(driven.focused, RecordTable)
@@ -372,8 +367,7 @@ async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_
 
 
 async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=NARROW) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=NARROW, until="8f21") as driven:
         assert "Summary" not in driven.text
         await on_run(driven, noon.LIVE)
         await driven.reaches("Summary", "enter")
@@ -522,8 +516,7 @@ async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
 
 
 async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.reaches("PAUSED", "P")
         driven.service.runs[1]["status"] = "completed"
         await driven.pass_time(30)
@@ -569,8 +562,7 @@ async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> 
 
 
 async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=(120, 36), until="8f21") as driven:
         await driven.reaches("Idempotency-Key", "plus")
         await driven.until(lambda: driven.app.screen.query_one("#start").disabled, "the rules to be there")
         await driven.type("Say hello.")
@@ -686,8 +678,7 @@ async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp
 async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(tmp_path: Path) -> None:
     service = noon.service()
     service.say("POST", f".*/{noon.HOVERING}/cancel", Said(409, problem("invalid_state")))
-    async with console(service, tmp_path, size=(100, 30)) as driven:
-        await driven.shows("8f21")
+    async with console(service, tmp_path, size=(100, 30), until="8f21") as driven:
         await driven.press("g", "space", "j", "V")
         assert len(driven.table.marks) == 3
         await driven.opens(ConfirmDialog, "X")
@@ -725,8 +716,7 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("key", ["f2", "ctrl+enter"])
 async def test_one_key_reviews_a_form_from_any_field(tmp_path: Path, key: str) -> None:
-    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=(120, 36), until="8f21") as driven:
         await driven.reaches("Idempotency-Key", "plus")
         await driven.press(key)
         await driven.until(
@@ -766,8 +756,7 @@ async def test_times_focus_and_panes_follow_their_keys(tmp_path: Path) -> None:
 
 
 async def test_a_tick_before_the_screen_has_its_parts_does_nothing(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
         shown = driven.text
         stack = driven.app._screen_stack
         stack.append(driven.app.make_screen("runs"))

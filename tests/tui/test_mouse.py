@@ -105,8 +105,7 @@ async def test_a_click_opens_a_link_and_selecting_over_it_does_not(tmp_path: Pat
         await pilot.click(lines, offset=(8, 0))
         await pilot.pause()
         assert [message.way for message in app.told_of(LinkLines.LinkOpened)] == [way]
-    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
-        await driven.shows("completed   ›")
+    async with console(noon.service(), tmp_path, open_at="receipts", until="completed   ›") as driven:
         await driven.click_text("completed   ›")
         await driven.shows("Runs › 41e0…c2d4")
 

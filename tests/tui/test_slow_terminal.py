@@ -27,8 +27,7 @@ def noted_pictures(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> list[Any]
 async def test_nothing_is_drawn_until_the_terminal_has_taken_the_last_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
-        await driven.shows("● live")
+    async with console(noon.service(), tmp_path, size=(120, 36), until="● live") as driven:
         pictures = noted_pictures(driven, monkeypatch)
         monkeypatch.setattr(driven.app._driver, "is_behind", True, raising=False)
         before = driven.table.cursor
@@ -43,8 +42,7 @@ async def test_nothing_is_drawn_until_the_terminal_has_taken_the_last_picture(
 async def test_while_a_slow_link_rests_only_what_a_key_asked_for_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
-        await driven.shows("● live")
+    async with console(noon.service(), tmp_path, size=(120, 36), until="● live") as driven:
         await driven.settle()
         monkeypatch.setattr(driven.app._driver, "is_resting", True, raising=False)
         pictures = noted_pictures(driven, monkeypatch)

@@ -47,8 +47,7 @@ async def test_one_overlay_opens_and_a_filter_takes_what_is_typed_until_it_is_ri
 
 @pytest.mark.exhaustive
 async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.press("slash")
         await driven.type("status:live")
         await driven.click_text("enter apply")
@@ -66,8 +65,7 @@ async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> N
 async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
     key: str, typed: str, words: str, tmp_path: Path
 ) -> None:
-    async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
         await driven.press(key)
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)

@@ -38,8 +38,7 @@ def end_live_run(service: ScriptedService) -> None:
 
 
 async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         assert bar(driven) == ""
         await pin(driven, noon.LIVE)
         await driven.shows("alt+1 goes there")
@@ -53,8 +52,7 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
 
 async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_path: Path) -> None:
     service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(service, tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         await driven.reaches("Receipts", "2")
         await driven.pass_time(4)
@@ -70,8 +68,7 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
 
 
 async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_focus(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         end_live_run(driven.service)
         await driven.comes("fallback_exhausted", 30)
@@ -81,8 +78,7 @@ async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_fo
 
 
 async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true") as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true", until="8f21") as driven:
         await pin(driven, noon.LIVE)
         await driven.reaches("Output checks", "5")
         end_live_run(driven.service)
@@ -96,8 +92,7 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(board, "SEARCH_EVERY_S", 1)
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.filter("status:failed")
         await driven.reaches("Pin runs status:failed", "b")
         await driven.reaches("pinned runs status:failed", "down", "enter")
@@ -123,8 +118,7 @@ async def test_a_comparison_is_pinned_and_opened_again(tmp_path: Path) -> None:
 
 async def test_a_record_that_is_gone_says_so(tmp_path: Path) -> None:
     service = noon.service()
-    async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(service, tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         service.runs[:] = [run for run in service.runs if run["execution_id"] != noon.LIVE]
     async with console(service, tmp_path, size=SIZE) as driven:
@@ -149,16 +143,14 @@ async def test_pins_are_renamed_moved_and_removed_in_their_list(tmp_path: Path) 
 
 
 async def test_a_form_is_not_left_for_a_pin(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         await driven.opens(FormScreen, "plus")
         await driven.reaches("esc leaves this form first.", "alt+1")
 
 
 async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         other = driven.session.pins
         await other.change(driven.session.scope, lambda pins: [*pins, Pin(PinTarget("record", "runs", (noon.DONE,)))])
@@ -170,8 +162,7 @@ async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
 
 
 async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
         for run in noon.runs():
             await pin(driven, run.id)
         assert len(bar(driven)) <= 78
@@ -185,8 +176,7 @@ async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(t
 async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> None:
     service = noon.service()
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))
-    async with console(service, tmp_path, size=SIZE, open_at="arms") as driven:
-        await driven.shows("arm_")
+    async with console(service, tmp_path, size=SIZE, open_at="arms", until="arm_") as driven:
         await driven.reaches("8f21", "b", "1")
         arm = dict(resources.arm().raw) | {"display_name": "Another name"}
         service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))

@@ -28,8 +28,7 @@ async def compared(driven: Driven) -> DiffView:
 
 @pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])
 async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with console(noon.service(), tmp_path, size=size, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, size=size, open_at="receipts", until="Receipts   6") as driven:
         await driven.select(noon.DONE)
         await driven.reaches("comparing receipt 3fd2…9911; press D on another row", "D")
         await driven.select(noon.CANCELLED)
@@ -44,8 +43,7 @@ async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple
 
 
 async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_left_side_back(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, open_at="receipts", until="Receipts   6") as driven:
         await driven.reaches("Comparison cancelled.", "D", "D")
         assert isinstance(driven.app.screen, ReceiptsScreen)
         await driven.press("space", "space", "D")
@@ -61,8 +59,7 @@ async def test_of_more_than_two_marked_rows_none_is_chosen(tmp_path: Path) -> No
 
 
 async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="runs") as driven:
-        await driven.shows("Runs · executions   9")
+    async with console(noon.service(), tmp_path, open_at="runs", until="Runs · executions   9") as driven:
         await driven.press("D", "down", "D")
         await compared(driven)
         assert "execution_id" in driven.text

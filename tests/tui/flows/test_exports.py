@@ -30,8 +30,7 @@ async def exported(driven: Driven, file: Path) -> str:
 
 
 async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await driven.reaches("Export   6 receipts", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
@@ -41,8 +40,7 @@ async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path)
 
 
 async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=NARROW, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, size=NARROW, open_at="receipts", until="Receipts   6") as driven:
         await driven.press("e", "enter")
         file = exports(tmp_path) / f"{NAME}.ndjson"
         await exported(driven, file)
@@ -72,8 +70,7 @@ async def test_a_long_export_is_told_until_it_is_written(tmp_path: Path, monkeyp
 
 
 async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_alone(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
             await driven.press("e", "enter")
             await exported(driven, exports(tmp_path) / f"{name}.ndjson")
@@ -86,8 +83,7 @@ async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_a
 
 async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("precious", "utf-8")
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await driven.say(f"export {tmp_path}/mine.csv")
         await driven.shows("already exists")
         assert (tmp_path / "mine.csv").read_text("utf-8") == "precious"
@@ -109,8 +105,7 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words:
 
 
 async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs") as driven:
-        await driven.shows("Runs · executions   9")
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs", until="Runs · executions   9") as driven:
         await driven.reaches("Export   9 runs", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
@@ -118,7 +113,6 @@ async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
 
 
 async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:
-    async with console(ScriptedService(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   0")
+    async with console(ScriptedService(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   0") as driven:
         await driven.reaches("No rows to export.", "e")
         assert not exports(tmp_path).exists()

@@ -46,8 +46,7 @@ async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None
 
 
 async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobody(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
         await driven.type("nightly")
         await driven.press("escape")
@@ -64,8 +63,7 @@ async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobod
 
 @pytest.mark.exhaustive
 async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await write(driven, noon.LIVE, "night")
         await driven.shows("night")
         await write(driven, noon.LIVE, "ly")
@@ -77,8 +75,7 @@ async def test_a_label_is_found_by_a_filter_and_changed_in_place(tmp_path: Path)
 
 
 async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await write(driven, noon.LIVE, "", "stays")
         await driven.until(lambda: driven.table.rows[1].subject.note == "stays", "the note")  # type: ignore[attr-defined]
         for chosen in (noon.LIVE, noon.QUEUED):
@@ -92,8 +89,7 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
 
 
 async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.reaches("nothing to undo", "backspace")
         await write(driven, noon.LIVE, "one")
         await write(driven, noon.LIVE, " two")
@@ -115,8 +111,7 @@ async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path
 
 
 async def test_undoing_leaves_what_another_console_wrote(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await write(driven, noon.LIVE, "mine")
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.reaches("label of 8f21…9b7e: 1 of 1 changed meanwhile and stay", "backspace")
@@ -130,8 +125,7 @@ async def elsewhere(driven: Driven, run_id: str, label: str) -> None:
 
 async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.until(lambda: driven.table.rows[1].subject.label == "theirs", "the label")  # type: ignore[attr-defined]
 
@@ -139,8 +133,7 @@ async def test_what_another_console_writes_is_shown_by_itself(tmp_path: Path, mo
 @pytest.mark.exhaustive
 async def test_a_database_that_cannot_be_read_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.01)
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         asked, said, say = 0, [], RunsScreen.notify_user
 
         async def gone(*_: object) -> None:
@@ -162,8 +155,7 @@ async def test_a_database_that_cannot_be_read_is_reported_once(tmp_path: Path, m
 
 
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.press("tab")
@@ -175,8 +167,7 @@ async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path)
 async def test_what_another_console_wrote_meanwhile_is_overwritten_text_by_text_after_a_question(
     tmp_path: Path,
 ) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
         await elsewhere(driven, noon.LIVE, "theirs")
         await driven.type("mine")
@@ -192,8 +183,7 @@ async def test_what_another_console_wrote_meanwhile_is_overwritten_text_by_text_
 
 
 async def test_of_marked_runs_those_that_another_console_labelled_are_asked_about(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         for chosen in (noon.LIVE, noon.QUEUED, noon.DONE):
             await driven.select(chosen)
             await driven.press("space")
@@ -209,8 +199,7 @@ async def test_of_marked_runs_those_that_another_console_labelled_are_asked_abou
 
 
 async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
         await driven.type("mine")
 
@@ -227,8 +216,7 @@ async def test_what_cannot_be_written_stays_in_the_editor(tmp_path: Path, monkey
 async def test_what_was_typed_is_reported_when_it_was_not_written_and_the_screen_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
         await driven.type("mine")
         write, begun, goes_on = driven.session.notes.write, asyncio.Event(), asyncio.Event()
@@ -251,8 +239,7 @@ async def test_what_was_typed_is_reported_when_it_was_not_written_and_the_screen
 
 
 async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.select(noon.LIVE)
         for key in ("i", "a", "enter", "i", "b", "enter"):
             driven.app.post_message(events.Key(key, key if len(key) == 1 else None))

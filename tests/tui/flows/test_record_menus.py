@@ -19,8 +19,7 @@ async def test_the_id_of_a_menus_record_is_copied_from_the_menu(
     tmp_path: Path, menu: str, key: str, shown: str
 ) -> None:
     service = ScriptedService(runs=[run("ex_0001", "completed", created_at=at(60))], account=account())
-    async with console(service, tmp_path, open_at="runs") as driven:
-        await driven.shows("▸ ✓ completed")
+    async with console(service, tmp_path, open_at="runs", until="▸ ✓ completed") as driven:
         await driven.type(menu)
         await driven.shows("enter selects")
         await driven.type(key)

@@ -65,8 +65,7 @@ async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
 
 
 async def test_keys_of_one_burst_go_to_what_the_key_before_them_opens(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         burst(driven, "Y", "escape", "Y")
         await driven.until(lambda: bool(driven.app.screen.query(Menu)), "the menu")
         await driven.reaches("ex_2", "escape")
@@ -86,8 +85,7 @@ async def test_keys_of_one_burst_go_to_what_the_key_before_them_opens(tmp_path: 
 
 @pytest.mark.exhaustive
 async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         burst(driven, "question_mark", "escape", "question_mark")
         await driven.opens(HelpScreen)
         burst(driven, "escape", "+", *"Say hello.")
@@ -96,16 +94,14 @@ async def test_a_screen_takes_the_keys_behind_the_one_that_opens_it(tmp_path: Pa
 
 
 async def test_an_interruption_waits_for_nothing(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         driven.app.key_queue.pause_for(object())
         burst(driven, "j", "ctrl+c", "ctrl+c")
         await driven.until(lambda: driven.app.return_code == 130, "the console to end")
 
 
 async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         for _ in range(2):
             await driven.reaches("ctrl+c again quits, q goes back", "ctrl+c")
             assert driven.app.return_code is None
@@ -116,8 +112,7 @@ async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -
 
 @pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "never there"])
 async def test_what_never_opens_holds_the_keys_for_a_moment_only(tmp_path: Path, is_gone: bool) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         opening = object()
         driven.app.key_queue.pause_for(opening)
         burst(driven, "question_mark")
@@ -133,8 +128,7 @@ async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
 ) -> None:
     monkeypatch.setattr(key_queue, "MAX_WAIT_S", 0)
     monkeypatch.setattr(key_queue, "MAX_WAITS", 1_000_000)
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         opening = Widget()
         await driven.app.screen.mount(opening)
         driven.app.key_queue.pause_for(opening)
@@ -147,8 +141,7 @@ async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
 
 
 async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
         await driven.pilot.resize_terminal(20, 5)
         await driven.shows("80x20")
         burst(driven, *"jjjjjjjjjjjjjjjjjjjj0")
@@ -166,8 +159,7 @@ async def test_no_letter_is_lost_where_what_it_waits_for_is_slow(
     """The queue loses its patience at every turn of the loop, as on a machine that is a thousand times slower."""
     monkeypatch.setattr(key_queue, "MAX_WAIT_S", 0)
     monkeypatch.setattr(key_queue, "MAX_WAITS", 1_000_000)
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_2")
+    async with console(service(), tmp_path, until="ex_2") as driven:
         may_go, mounts = asyncio.Event(), CommandLine.on_mount
 
         async def slow(self: CommandLine) -> None:

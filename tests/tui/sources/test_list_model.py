@@ -14,8 +14,7 @@ from tests.tui.console import console
 
 async def test_a_list_too_long_for_one_go_is_sorted_in_the_background(tmp_path: Path) -> None:
     many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(MAX_SYNC_ROWS)]
-    async with console(ScriptedService(runs=many[:90]), tmp_path) as driven:
-        await driven.shows("ex_00001")
+    async with console(ScriptedService(runs=many[:90]), tmp_path, until="ex_00001") as driven:
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
         listing = screen.listing

@@ -138,8 +138,7 @@ async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
 
 async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_name(tmp_path: Path) -> None:
     settings = 'home_screen = "overview"\n[keys]\n"app.overview" = "J"\n'
-    async with console(quiet(), tmp_path, settings=settings) as driven:
-        await driven.shows("Stands out")
+    async with console(quiet(), tmp_path, settings=settings, until="Stands out") as driven:
         assert isinstance(driven.app.screen, OverviewScreen)
         for keys in "J", (":", *"overview", "enter"):
             await driven.press("1")
@@ -150,8 +149,7 @@ async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_
 @pytest.mark.exhaustive
 async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: Path) -> None:
     service = troubled()
-    async with console(service, tmp_path, settings="[refresh]\nlists_s = 10\n") as driven:
-        await driven.shows("8f21")
+    async with console(service, tmp_path, settings="[refresh]\nlists_s = 10\n", until="8f21") as driven:
         assert not service.requests("GET", "/v1/verifiers")
         await driven.press("I")
         await opened(driven, until="its response is not valid")

@@ -76,8 +76,7 @@ async def filtered(driven: Driven, text: str) -> None:
 @pytest.mark.exhaustive
 async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_path: Path) -> None:
     told = service()
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(told, tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await driven.press("slash")
         await driven.type("status=failed arm=arm_01HX7 created<7d")
         await driven.pass_time(1)
@@ -91,8 +90,7 @@ async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_p
 
 @pytest.mark.exhaustive
 async def test_a_filter_that_only_the_console_knows_is_not_sent(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "check=rejected|is:test")
         await driven.shows("Receipts   1 of 6")
         await driven.pass_time(5)
@@ -101,8 +99,7 @@ async def test_a_filter_that_only_the_console_knows_is_not_sent(tmp_path: Path) 
 
 
 async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
         assert len(driven.session.store.collection(driven.session.scope.profile, Receipt.KIND).by_id) == 6
@@ -116,8 +113,7 @@ async def test_the_whole_list_is_kept_and_comes_back_with_escape(tmp_path: Path)
 
 @pytest.mark.exhaustive
 async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "created<7d")
         await driven.comes("sent to the service")
         await driven.until(lambda: len(asked(driven.service)) == 1, "the first read")
@@ -131,8 +127,7 @@ async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: P
 
 async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says_so(tmp_path: Path) -> None:
     told = Picky(runs=noon.runs(), receipts=noon.receipts())
-    async with console(told, tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(told, tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "status=failed")
         await driven.comes("refused, filtered here: status failed")
         await driven.shows("Receipts   2 of 6", "5c9d…77aa")
@@ -142,8 +137,7 @@ async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says
 
 @pytest.mark.exhaustive
 async def test_a_filter_put_aside_is_put_aside_at_the_service_too(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
         await driven.press("backslash")
@@ -155,8 +149,7 @@ async def test_a_filter_put_aside_is_put_aside_at_the_service_too(tmp_path: Path
 
 @pytest.mark.exhaustive
 async def test_leaving_the_screen_ends_the_reading_of_the_filtered_list(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   6")
+    async with console(service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await filtered(driven, "status=failed")
         await driven.comes("Receipts   2 ")
         jobs = driven.session.live.scheduler._jobs
@@ -189,8 +182,7 @@ async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_p
         live_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T10:00:00Z", created_at=f"2026-11-{day}T09:59:00Z")
         for day in (18, 19, 20)
     ]
-    async with console(service(days), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.shows("Receipts   3")
+    async with console(service(days), tmp_path, size=WIDE, open_at="receipts", until="Receipts   3") as driven:
         await driven.reaches("Spend by day (UTC)", "dollar_sign")
         assert "Spend by model" in driven.text
         assert "platform fee" in driven.text
@@ -276,8 +268,7 @@ async def test_a_member_that_looks_like_content_is_flagged(tmp_path: Path) -> No
 
 
 async def test_a_receipt_leads_to_its_run_its_saved_model_its_check_and_its_model(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=WIDE, open_at=f"receipts/{noon.DONE}") as driven:
-        await driven.shows("3fd2")
+    async with console(service(), tmp_path, size=WIDE, open_at=f"receipts/{noon.DONE}", until="3fd2") as driven:
         for label in ("status", "selected", "checked by", "requested"):
             assert any(re.search(f"{label} +.*›", row) for row in driven.lines), label
         await driven.reaches("connection", "enter", "G")

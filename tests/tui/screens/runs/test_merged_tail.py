@@ -39,8 +39,7 @@ async def test_all_live_runs_are_followed_in_one_list_with_their_ids(tmp_path: P
 
 @pytest.mark.exhaustive
 async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_comes_back(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         for chosen in (noon.LIVE, noon.DONE):
             await driven.select(chosen)
             await driven.press("space")
@@ -121,16 +120,14 @@ async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(t
 
 async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> None:
     service = noon.service(runs=[record for record in noon.runs() if record.is_final])
-    async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.shows("3fd2")
+    async with console(service, tmp_path, size=NARROW, until="3fd2") as driven:
         await driven.reaches("No run is live.", "L")
         assert "L follows" in " ".join(driven.text.split())
 
 
 async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) -> None:
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
-    async with console(ScriptedService(runs=many), tmp_path, size=SIZE) as driven:
-        await driven.shows("ex_001")
+    async with console(ScriptedService(runs=many), tmp_path, size=SIZE, until="ex_001") as driven:
         await driven.reaches("3 more are not followed", "L")
         assert len(driven.app.screen._events.run_ids) == MAX_FOLLOWED_RUNS  # type: ignore[attr-defined]
 

@@ -105,8 +105,7 @@ async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
         return await grow(source)
 
     monkeypatch.setattr(ReplaySource, "grow", held)
-    async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
         await driven.select(noon.LIVE)
         await driven.press("m")
         await driven.until(lambda: bool(reads), "the first read")

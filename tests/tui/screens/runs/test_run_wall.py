@@ -38,8 +38,7 @@ def tiles(driven: Driven) -> list[RunTile]:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
 async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=size) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, size=size, until="8f21") as driven:
         screen = await on_wall(driven)
         for _ in range(6):
             await driven.pass_time(1)
@@ -51,8 +50,7 @@ async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path)
 
 async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_largest_tile(tmp_path: Path) -> None:
     service = busy()
-    async with console(service, tmp_path, size=(120, 36)) as driven:
-        await driven.shows("ex_001")
+    async with console(service, tmp_path, size=(120, 36), until="ex_001") as driven:
         assert [one.name for one in list_commands(driven.app) if one.name.endswith("wall")] == ["wall"]
         await driven.say("wall")
         await driven.opens(RunWallScreen)
@@ -76,8 +74,7 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
 
 
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
-    async with console(busy(), tmp_path, size=(80, 24)) as driven:
-        await driven.shows("ex_001")
+    async with console(busy(), tmp_path, size=(80, 24), until="ex_001") as driven:
         await on_wall(driven)
         await driven.shows("1-5 of 9 runs, no more fit")
         follows = driven.session.live.tails.follows
@@ -93,8 +90,7 @@ async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_pat
 async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_path: Path, behind_s: int) -> None:
     # Whatever the clock of the service says.
     service = busy(2)
-    async with console(service, tmp_path) as driven:
-        await driven.shows("ex_001")
+    async with console(service, tmp_path, until="ex_001") as driven:
         screen = await on_wall(driven)
         service.runs[1] |= {"status": "failed", "completed_at": noon.at(behind_s)}
         await driven.comes("✗ failed", within_s=30)
@@ -108,8 +104,7 @@ async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_
 
 async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Path) -> None:
     service = busy(2)
-    async with console(service, tmp_path) as driven:
-        await driven.shows("ex_001")
+    async with console(service, tmp_path, until="ex_001") as driven:
         await on_wall(driven)
         service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
         await driven.comes("✗ failed", within_s=30)
@@ -122,8 +117,7 @@ async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Pa
 @pytest.mark.parametrize(("status", "words"), [("queued", "no event yet"), ("running", "reading its events…")])
 async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: str, tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_1", status, created_at=noon.at(5))], events={"ex_1": []})
-    async with console(service, tmp_path) as driven:
-        await driven.shows("ex_1")
+    async with console(service, tmp_path, until="ex_1") as driven:
         await on_wall(driven)
         await driven.until(lambda: driven.session.live.tails.news("ex_1").answered_at is not None, "an answer")
         await driven.pass_time(2)
@@ -131,8 +125,7 @@ async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: 
 
 
 async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path) as driven:
-        await driven.shows("8f21")
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
         for chosen in (noon.LIVE, noon.FALLBACK):
             await driven.select(chosen)
             await driven.press("space")

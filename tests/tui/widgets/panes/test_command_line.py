@@ -113,8 +113,7 @@ def test_a_part_of_a_known_id_stands_for_it_and_a_whole_one_for_itself(argument:
 
 async def test_a_long_id_is_cut_in_its_middle(tmp_path: Path) -> None:
     long = "ex_01M8100000000000000000000000RMG1"
-    async with console(ScriptedService(runs=[run(long, "failed")]), tmp_path, size=NARROW) as driven:
-        await driven.shows("RMG1")
+    async with console(ScriptedService(runs=[run(long, "failed")]), tmp_path, size=NARROW, until="RMG1") as driven:
         await driven.press("colon")
         await driven.type("open RMG")
         assert "RMG1  " in next(row for row in driven.lines if "▸ open ex_01M8" in row)
@@ -152,8 +151,7 @@ def lines(driven: Driven) -> int:
 
 
 async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(tmp_path: Path) -> None:
-    async with console(service(), tmp_path) as driven:
-        await driven.shows("ex_failed2")
+    async with console(service(), tmp_path, until="ex_failed2") as driven:
         await driven.press("colon")
         await driven.type("open FAIL")
         assert "▸ open ex_failed2 " in driven.text
@@ -227,8 +225,7 @@ async def test_actions_are_done_on_the_screen_that_was_in_front(tmp_path: Path) 
 
 
 async def test_a_read_only_console_says_why_a_common_word_does_nothing(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, settings="read_only = true") as driven:
-        await driven.shows("ex_live01")
+    async with console(service(), tmp_path, settings="read_only = true", until="ex_live01") as driven:
         await driven.press("colon")
         await driven.type("cancel")
         await driven.shows("this profile is read-only")
@@ -327,8 +324,7 @@ async def test_a_run_that_is_found_late_takes_nobody_away_from_where_they_went(
     monkeypatch.setattr(add_runs, "add_to_watch_list", slow)
     service = ScriptedService(runs=[run("ex_1")])
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99")))
-    async with console(service, tmp_path) as driven:
-        await driven.shows("ex_1")
+    async with console(service, tmp_path, until="ex_1") as driven:
         await driven.say("open ex_other99")
         await driven.press("2")
         await driven.until(lambda: driven.lines[1].startswith(" Receipts"), "the receipts")

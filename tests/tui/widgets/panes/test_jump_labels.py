@@ -31,8 +31,7 @@ async def labels_over(driven: Driven, place: str) -> str:
 
 
 async def test_letters_lead_to_a_row_a_tab_and_a_pane(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=(200, 50)) as driven:
-        await driven.shows("Summary")
+    async with console(noon.service(), tmp_path, size=(200, 50), until="Summary") as driven:
         await driven.type(await labels_over(driven, "✓ completed"))
         assert not driven.app.screen.query(JumpLabels)
         assert driven.table.cursor_key == noon.TEST
@@ -45,8 +44,7 @@ async def test_letters_lead_to_a_row_a_tab_and_a_pane(tmp_path: Path) -> None:
 
 
 async def test_letters_open_a_link_and_esc_changes_nothing(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
-        await driven.shows("completed   ›")
+    async with console(noon.service(), tmp_path, open_at="receipts", until="completed   ›") as driven:
         before, focused = driven.lines, driven.focused
         await driven.press("semicolon")
         assert driven.lines[-1].startswith(" type the letters of a label")
@@ -58,8 +56,7 @@ async def test_letters_open_a_link_and_esc_changes_nothing(tmp_path: Path) -> No
 
 async def test_labels_cover_no_more_than_the_margin_of_hostile_rows(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run(f"ex_{number}", entry.text) for number, entry in enumerate(CORPUS)])
-    async with console(service, tmp_path, size=(80, 24)) as driven:
-        await driven.shows("ex_1")
+    async with console(service, tmp_path, size=(80, 24), until="ex_1") as driven:
         before = driven.lines
         await driven.press("semicolon")
         labels = driven.app.screen.query_one(JumpLabels).targets
