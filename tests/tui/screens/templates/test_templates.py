@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -68,13 +70,30 @@ def service() -> ScriptedService:
     return script
 
 
-reviewing = partial(console, open_at="templates")
-"""The console on the screen of templates."""
+at_start = partial(console, open_at="templates")
+"""The console on the screen of templates, before they have come."""
 
 
 async def at_templates(driven: Driven) -> None:
     await driven.comes("byok-open-model")
     await driven.settle()
+
+
+@asynccontextmanager
+async def reviewing(service: ScriptedService, home: Path, **more: Any) -> AsyncIterator[Driven]:
+    """The console on the screen of templates, which have come."""
+    async with at_start(service, home, **more) as driven:
+        await at_templates(driven)
+        yield driven
+
+
+async def begin(driven: Driven) -> None:
+    """Have an earlier session begun the application, and go to its next action."""
+    scope = driven.session.scope
+    await driven.session.notes.write(scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}')
+    await at_templates(driven)
+    await driven.reaches("application started here", "r", "G")
+    await at_next_action(driven)
 
 
 async def at_next_action(driven: Driven) -> None:
@@ -91,7 +110,6 @@ def body_of(service: ScriptedService, path: str) -> Any:
 @pytest.mark.parametrize("size", [NARROW, (120, 36), WIDE], ids=["80x24", "120x36", "160x50"])
 async def test_the_screen_looks_as_approved(tmp_path: Path, size: tuple[int, int]) -> None:
     async with reviewing(service(), tmp_path, size=size) as driven:
-        await at_templates(driven)
         await driven.shows("1 eligible · 2 blocked")
         check_golden(f"templates-{size[0]}x{size[1]}", driven.text)
         await at_next_action(driven)
@@ -100,7 +118,6 @@ async def test_the_screen_looks_as_approved(tmp_path: Path, size: tuple[int, int
 
 async def test_blockers_are_numbered_values_copied_and_rows_counted(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         assert driven.table.cursor_key == "byok-open-model"
         await driven.shows("Not eligible: 2 blockers.", "Blocker 1 connection_untested")
         assert "Blocker 2 role_lacks_permission" in driven.text
@@ -123,7 +140,6 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(tmp_path: Pa
 
 async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await at_next_action(driven)
         await driven.reaches("POST /v1/source-connections/conn_01HX5/test", "enter")
         offer(driven.service, [STARTER, POOLED, resources.template("byok-open-model")])
@@ -134,7 +150,6 @@ async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_na
 
 async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.shows("enter copies it")
         await at_next_action(driven)
         view = driven.app.screen.query_one("#fields", DetailView)
@@ -149,7 +164,6 @@ async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path, monkeypa
 
 async def test_backspace_takes_a_decision_back(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.reaches("stays on this machine", "n")
         await driven.reaches("Reason for go, although it is blocked", "enter")
         await driven.reaches("not saved: go needs a reason", "enter")
@@ -162,7 +176,6 @@ async def test_backspace_takes_a_decision_back(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path, options=SettingOptions(read_only=True)) as driven:
-        await at_templates(driven)
         await at_next_action(driven)
         await driven.reaches("read-only", "enter")
         if isinstance(driven.app.screen, ConfirmDialog):
@@ -179,7 +192,6 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
     tmp_path: Path,
 ) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.reaches("No-go", "n")
         session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
@@ -199,7 +211,6 @@ async def test_what_another_console_decided_meanwhile_is_written_over_only_when_
 async def test_what_another_console_decides_is_shown_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource_screen, "NOTES_REFRESH_S", 0.05)
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         session, template = driven.session, driven.table.rows[0].subject.template  # type: ignore[attr-defined]
         theirs = ReviewDecision("no-go", "theirs", compute_digest(template), driven.clock.now()).text
         await session.notes.write(session.scope, Template.KIND, template.id, "decision", theirs)
@@ -209,7 +220,6 @@ async def test_what_another_console_decides_is_shown_by_itself(tmp_path: Path, m
 @pytest.mark.exhaustive
 async def test_a_decision_is_flagged_when_the_record_changes_afterwards(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.reaches("No-go", "n")
         await driven.press("down", "enter")
         await driven.type("not yet")
@@ -226,7 +236,6 @@ async def test_a_decision_is_flagged_when_the_record_changes_afterwards(tmp_path
 
 async def test_a_decision_and_the_versions_outlive_the_console(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.reaches("Go", "n")
         await driven.press("enter")
         await driven.type("fine")
@@ -236,7 +245,6 @@ async def test_a_decision_and_the_versions_outlive_the_console(tmp_path: Path) -
     again = ScriptedService(account=account())
     offer(again, [STARTER, POOLED, Template({**UNTESTED.raw, "blockers": []})])
     async with reviewing(again, tmp_path, size=WIDE) as driven:
-        await at_templates(driven)
         await driven.comes("changed since")
         await driven.shows("blocker connection_untested is gone", "go, old")
 
@@ -245,7 +253,6 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(tmp_path:
     told = service()
     offer(told, [STARTER, UNTESTED], [STARTER, Template({**UNTESTED.raw, "template_version": "2"})])
     async with reviewing(told, tmp_path) as driven:
-        await at_templates(driven)
         await driven.pass_time(2)
         await driven.press("r")
         await driven.comes("changed since")
@@ -262,7 +269,6 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(tmp_path:
 
 async def test_without_an_earlier_version_d_chooses_the_other_template(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.reaches("comparing", "D")
         await driven.opens(CompareScreen, "down", "D")
 
@@ -270,7 +276,6 @@ async def test_without_an_earlier_version_d_chooses_the_other_template(tmp_path:
 @pytest.mark.parametrize("form", ["md", "csv"])
 async def test_the_report_is_written_where_the_notice_says(tmp_path: Path, form: str) -> None:
     async with reviewing(service(), tmp_path, size=WIDE) as driven:
-        await at_templates(driven)
         await driven.reaches(f"report {form}", "e")
         await driven.press(*(["down"] if form == "csv" else []), "enter")
         exports = driven.app.launch.paths.exports_dir
@@ -285,7 +290,6 @@ async def test_the_report_is_written_where_the_notice_says(tmp_path: Path, form:
 
 async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("Applying it spends at most 0.15 USD", "enter")
@@ -307,7 +311,6 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
     )
     told.say("GET", f"{APPLICATIONS}/app_01", Said(200, moving), Said(200, ready))
     async with reviewing(told, tmp_path) as driven:
-        await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("enter applies it", "enter")
@@ -333,7 +336,6 @@ async def test_a_paid_proof_is_asked_about_again_with_what_it_may_spend(tmp_path
     running = resources.application("live_running", live_proof=None, next_action={"type": "wait"})
     told.say("POST", f"{APPLICATIONS}/app_01/resume", Said(200, running))
     async with reviewing(told, tmp_path) as driven:
-        await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("enter applies it", "enter")
@@ -354,13 +356,8 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(tmp_p
     spends = {"maximum_spend_usd": 0.25}
     waiting = resources.application(next_action=PROVED, template_id="starter", live_proof=proof, diagnostics=spends)
     told.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
-    async with reviewing(told, tmp_path) as driven:
-        await driven.session.notes.write(
-            driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
-        )
-        await at_templates(driven)
-        await driven.reaches("application started here", "r", "G")
-        await at_next_action(driven)
+    async with at_start(told, tmp_path) as driven:
+        await begin(driven)
         await driven.opens(ApplicationScreen, "G", "enter")
         await driven.shows("authorize_byok_live_proof")
         await driven.reaches("Run the paid live proof", "full_stop")
@@ -372,7 +369,6 @@ async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(tmp_path: P
     told = service()
     told.say("POST", PLANS, Said(403, problem("permission_denied")), Said(200, resources.plan()))
     async with reviewing(told, tmp_path) as driven:
-        await at_templates(driven)
         await driven.press("G")
         await at_next_action(driven)
         await driven.reaches("reads it again", "enter")
@@ -392,7 +388,7 @@ async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(tmp_path: P
 async def test_a_list_that_says_nothing_says_why(tmp_path: Path, answer: Said, words: str) -> None:
     told = service()
     told.say("GET", TEMPLATES, answer)
-    async with reviewing(told, tmp_path) as driven:
+    async with at_start(told, tmp_path) as driven:
         await driven.comes(words)
 
 
@@ -405,7 +401,7 @@ async def test_whatever_a_template_holds_is_shown_and_hides_nothing(tmp_path: Pa
         }
     )  # fmt: skip
     offer(told, [odd])
-    async with reviewing(told, tmp_path, size=WIDE) as driven:
+    async with at_start(told, tmp_path, size=WIDE) as driven:
         await driven.comes("The service does not say whether it is eligible")
         await driven.press("enter")
         for text in ("perhaps", "new_member.deep", "alternative_plans.a", "catalog_row"):
@@ -415,7 +411,6 @@ async def test_whatever_a_template_holds_is_shown_and_hides_nothing(tmp_path: Pa
 @pytest.mark.exhaustive
 async def test_the_age_of_the_list_grows_while_the_service_is_away(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await at_templates(driven)
         driven.service.say("GET", TEMPLATES, Said(503, problem("internal")))
         await driven.pass_time(timedelta(minutes=5).total_seconds())
         assert "byok-open-model" in driven.text, "what is known stays"
@@ -428,13 +423,8 @@ async def test_the_private_page_of_an_application_is_offered_and_is_in_no_field(
     consent = {"handoff_intent_id": "hnd_01", "continue_url": address, "expires_at": None, "attempt": 1}
     waiting = resources.application("consent_pending", template_id="starter", consent=consent, live_proof=None)
     told.say("GET", f"{APPLICATIONS}/app_01", Said(200, waiting))
-    async with reviewing(told, tmp_path) as driven:
-        await driven.session.notes.write(
-            driven.session.scope, Template.KIND, "starter", "intent", '{"application_id": "app_01"}'
-        )
-        await at_templates(driven)
-        await driven.reaches("application started here", "r", "G")
-        await at_next_action(driven)
+    async with at_start(told, tmp_path) as driven:
+        await begin(driven)
         await driven.reaches("enter the key of the model source", "G", "enter")
         await driven.settle()
         await driven.opens(ApplicationScreen, "escape")
