@@ -217,7 +217,7 @@ def test_values_that_name_something_are_written(runwatch: Here) -> None:
         ("theme", "runwatch-light"), ("home_screen", "overview"), ("keys.screen.refresh", "f6 f9"),
         ("profiles.work.base_url", "https://work.example"), ("default_profile", "work"), ("filters.mine", "is:live"),
         ("columns.receipts", "status, totals.usd"), ("commands.jq.run", "jq '.a | .b'"), ("commands.jq.key", "f7"),
-        ("commands.jq.kinds", "runs, receipts"),
+        ("commands.jq.kinds", "run, receipts"),
     ):  # fmt: skip
         assert runwatch("config", "set", key, value).errors == ""
     assert runwatch("config", "validate", "--json").json == []

@@ -36,6 +36,14 @@ def test_a_command_is_read_whole(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == ({"ticket": ["open-ticket", "--", "{id}"]}, [])
 
 
+@pytest.mark.parametrize("kind", ["runs", "run"])
+def test_a_command_names_its_lists_in_the_singular_or_the_plural(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(f'[commands.ticket]\nrun = ["x"]\nkinds = ["{kind}"]\n')
+    command = load_settings_file(path).settings.commands["ticket"]
+    assert [command.is_for(name) for name in ("runs", "problems")] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -257,9 +257,7 @@ class OwnCommand(NamedGroup):
         " for values, {id:url} for a value as a part of an address.",
     )
     key = text_setting("key", "", "A key of its own, which no other action has.", takes="one key", check=_key_name)
-    kinds = name_list_setting(
-        "kinds", "The lists whose rows it is for, by the names of their screens; without it, all."
-    )
+    kinds = name_list_setting("kinds", "The lists whose rows it is for, such as runs or run; without it, all.")
     question = text_setting("question", "", "What to ask before it runs.")
     input = choice_setting(
         "input", ("none", "json"), "What it reads from standard input: nothing, or the record as JSON."
@@ -272,7 +270,12 @@ class OwnCommand(NamedGroup):
     timeout_s = int_setting("timeout_s", 30, "Seconds after which it is stopped.", least=1, most=3600)
 
     def is_for(self, list_name: str) -> bool:
-        return not self.kinds or list_name in self.kinds
+        return not self.kinds or list_name.removesuffix("s") in self.list_stems
+
+    @property
+    def list_stems(self) -> frozenset[str]:
+        """The lists it is for, without the ``s`` of the plural."""
+        return frozenset(kind.removesuffix("s") for kind in self.kinds)
 
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = tuple(Settings.DECLARED.values())

@@ -52,4 +52,4 @@ class CommandKeys:
 
 
 def _meet(one: OwnCommand, other: OwnCommand) -> bool:
-    return not one.kinds or not other.kinds or not set(one.kinds).isdisjoint(other.kinds)
+    return not one.kinds or not other.kinds or not one.list_stems.isdisjoint(other.list_stems)

@@ -87,7 +87,8 @@ def find_value_problems(settings: Settings, themes: Iterable[str]) -> Iterator[V
 def find_unknown_kind(command: OwnCommand) -> tuple[str, str]:
     """Return which kind of an own command is no list, and the nearest one; empty texts if there is none."""
     known = [spec.name for spec in RESOURCES]
-    unknown = next((kind for kind in command.kinds if kind not in known), "")
+    stems = {name.removesuffix("s") for name in known}
+    unknown = next((kind for kind in command.kinds if kind.removesuffix("s") not in stems), "")
     return (f"names no list: {unknown}", closest_word(unknown, known) or "") if unknown else ("", "")
 
 
