@@ -44,7 +44,7 @@ async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_pa
         await driven.press("e", "enter")
         file = exports(tmp_path) / f"{NAME}.ndjson"
         await exported(driven, file)
-        await driven.shows("written: 6 receipts")
+        await driven.shows("written: 6 receipts, in a new directory")
         assert str(file) in "".join(row.strip() for row in driven.lines)
         assert file.stat().st_mode & 0o777 == 0o600
 

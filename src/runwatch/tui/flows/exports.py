@@ -145,13 +145,13 @@ def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str
         try:
             # A long table creates thousands of objects that stay alive until the end.
             with pause_collection():
-                await asyncio.to_thread(_write, path, pieces)
+                is_new = await asyncio.to_thread(_write, path, pieces)
         finally:
             screen.clear_notice(writing)
         if screen.console.download(path):
             screen.notify_user(f"{line(path.name)} goes to the browser's downloads   {line(what)}")
         else:
-            _tell(screen, line(path, None), line(what))
+            _tell(screen, line(path, None), line(f"{what}, in a new directory" if is_new else what))
 
     screen.notify_user(writing, for_s=_LONGEST_WRITE_S)
     start_worker(screen, write(), "export", group="export")
@@ -169,15 +169,17 @@ def _tell(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
     note.say([line(f"written: {what}"), *wrap_text(path, max(20, screen.size.width - 2))], for_s=2 * NOTICE_S)
 
 
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write the file.
+def _write(path: Path, pieces: Iterable[bytes]) -> bool:
+    """Write the file, and return whether its directory was made for it.
 
     Raises:
         RunwatchError: it exists, or cannot be written.
     """
+    is_new = not path.parent.exists()
     try:
         write_file(path, pieces)
     except FileExistsError:
         raise RunwatchError(f"{path} already exists", hint="Choose another name. Nothing was written.") from None
     except OSError as error:
         raise RunwatchError(f"{path} cannot be written", detail=error.strerror or "") from None
+    return is_new
