@@ -168,7 +168,7 @@ class HelpScreen(CoveringScreen):
                 # One row for each page follows the heading.
                 view.move_cursor(1 + list(TOPICS).index(before.topic))
         elif page.heading:
-            view.go_to_section(page.heading)
+            view.go_to_section(page.heading, page.words)
 
     def _look_for(self, text: str) -> None:
         self._search = text.strip()

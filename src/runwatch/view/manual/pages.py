@@ -94,10 +94,12 @@ class ManualLink:
 
     Attributes:
         heading: Heading; empty for the beginning.
+        words: Words of a line below the heading, in lower case; empty for the heading itself.
     """
 
     topic: str
     heading: SafeText
+    words: tuple[str, ...] = ()
 
 
 def topics_section() -> DetailSection:
@@ -125,7 +127,7 @@ def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailS
                     found.append(DetailSection(line(f"{topic}: {heading}"), tuple(lines)))
                 heading, lines = line(item.text), []
             elif limit and (hit := select_matches(item, words)) is not None:
-                lines.append(_line(hit, width, ManualLink(topic, heading)))
+                lines.append(_line(hit, width, ManualLink(topic, heading, tuple(words))))
                 limit -= 1
     return found
 

@@ -135,12 +135,24 @@ class DetailView(LineList, inherit_bindings=False):
             found = (index for index, row in enumerate(self._rows) if row.target is not None)
             self.move_cursor(next((index for index in found if isinstance(self._rows[index].target, kind)), 0))
 
-    def go_to_section(self, title: SafeText) -> None:
-        """Move the cursor to a section's heading, and scroll the heading to the top."""
+    def go_to_section(self, title: SafeText, words: Sequence[str] = ()) -> None:
+        """Move the cursor to a section's heading, and scroll the heading to the top.
+
+        Args:
+            words: Case-folded words; the cursor goes on to the line that has all of them, or is in a value that has.
+        """
         found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
         index = next(found, 0)
         self.move_cursor(index)
         self.scroll_to(y=index, animate=False)
+        if words:
+            rows = self._rows[index + 1 :]
+            drawn = [" ".join(text for text, _ in row.pieces).casefold() for row in rows]
+            whole = [str(row.value or "").casefold() for row in rows]
+            hits = (
+                at for texts in (drawn, whole) for at, text in enumerate(texts) if all(word in text for word in words)
+            )
+            self.move_cursor(index + 1 + next(hits, -1))
 
     @property
     def value(self) -> SafeText | None:
