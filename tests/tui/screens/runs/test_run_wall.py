@@ -38,7 +38,7 @@ def tiles(driven: Driven) -> list[RunTile]:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
 async def test_live_runs_are_side_by_side(size: tuple[int, int], tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=size, until="8f21") as driven:
+    async with console(noon.service(), tmp_path, size=size, until="9b7e") as driven:
         screen = await on_wall(driven)
         for _ in range(6):
             await driven.pass_time(1)
@@ -100,6 +100,25 @@ async def test_a_run_that_ended_leaves_the_wall_of_live_runs_after_a_minute(tmp_
         await driven.comes(re.compile(r"live runs\W+1 run\b"), within_s=90)
         assert screen._run_ids == ["ex_000"]
         assert not driven.session.live.tails.follows("ex_001")
+
+
+async def test_a_paused_wall_stays_as_it_is_until_it_goes_on(tmp_path: Path) -> None:
+    service = busy(2)
+    async with console(service, tmp_path) as driven:
+        await driven.shows("ex_001")
+        screen = await on_wall(driven)
+        for _ in range(6):
+            await driven.pass_time(1)
+        await driven.until(lambda: driven.text.count("progress") == 6, "the events of both")
+        await driven.reaches("PAUSED by P  2 runs", "P")
+        service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
+        for _ in range(30):
+            await driven.pass_time(1)
+        await driven.until(lambda: screen._facts("ex_001").is_final, "the end to be known")
+        assert "✗ failed" not in driven.text
+        await driven.press("P")
+        await driven.shows("✗ failed")
+        assert "PAUSED" not in driven.text
 
 
 async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Path) -> None:

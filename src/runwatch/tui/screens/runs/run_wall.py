@@ -71,9 +71,10 @@ def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
 class RunWallScreen(ConsoleScreen):
     """The screen of the wall. Without chosen runs it shows every live one; one that ends stays for a while."""
 
-    BINDINGS = make_bindings("wall", "screen.copy", "screen.new", "screen.replay")
+    BINDINGS = make_bindings("wall", "screen.copy", "screen.new", "screen.replay", "screen.pause")
     HINTS = (
-        "wall.open", "wall.next_page", "screen.replay", ("screen.copy", "copy run id"), "screen.refresh", "app.quit",
+        "wall.open", "wall.next_page", "screen.replay", ("screen.copy", "copy run id"), "screen.pause",
+        "screen.refresh", "app.quit",
     )  # fmt: skip
     DEFAULT_CSS = """
     RunWallScreen {
@@ -102,7 +103,7 @@ class RunWallScreen(ConsoleScreen):
         self._ended: dict[str, float] = {}
         self._drawn: dict[str, tuple[object, list[StyledSpans]]] = {}
         self._dirty: set[str] = set()
-        self._is_reading = False
+        self._is_reading = self._is_paused = False
         self._has_chosen_tile = self._is_settled = False
         self._returns_to = ""
         self._seconds = 0
@@ -159,17 +160,19 @@ class RunWallScreen(ConsoleScreen):
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Add runs that have become live, and show what changed."""
-        if kinds != {Run.KIND} or self.runs_look_new():
+        if not self._is_paused and (kinds != {Run.KIND} or self.runs_look_new()):
             self._begin()
 
     def tail_moved(self, news: TailUpdate) -> None:
         """Read the new events of a run on this page."""
-        if news.run_id in self._shown and news.count != self._counts.get(news.run_id, 0):
+        if not self._is_paused and news.run_id in self._shown and news.count != self._counts.get(news.run_id, 0):
             self._dirty.add(news.run_id)
             self._read()
 
     def tick(self) -> None:
         """Update ages, and follow runs again whose tail was stopped."""
+        if self._is_paused:
+            return
         self._seconds += 1
         if self._seconds % NOTES_EVERY_S == 1:
             start_worker(self, self._read_labels(), "reading notes", group="wall labels", exclusive=True)
@@ -242,7 +245,19 @@ class RunWallScreen(ConsoleScreen):
         if run_id:
             await self.console.copy_text(copied_word(run_id), line("run id"))
 
+    def action_pause(self) -> None:
+        """Pause or resume the wall; what came meanwhile is shown when it goes on."""
+        self._is_paused = not self._is_paused
+        if self._is_paused:
+            self.show_crumbs(self._page_words())
+        else:
+            self._dirty.update(self._shown)
+            self._read()
+            self._begin()
+
     def action_refresh(self) -> None:
+        if self._is_paused:
+            self.action_pause()
         session = self.console.session
         if session is not None:
             session.live.scheduler.ask_anyway()
@@ -325,6 +340,8 @@ class RunWallScreen(ConsoleScreen):
     async def _read_events(self) -> None:
         """Read the newest events of the runs that have new ones; those that come meanwhile are read together."""
         session, runs = self.console.session, self._dirty
+        # A paused wall shows what a page turned to has.
+        draws = not self._is_paused or not runs <= self._events.keys()
         self._dirty = set()
         try:
             for run_id in runs if session is not None else ():
@@ -332,7 +349,8 @@ class RunWallScreen(ConsoleScreen):
                 count = session.live.tails.news(run_id).count
                 self._events[run_id] = await session.events.window(session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS)
                 self._counts[run_id] = count
-            self._draw()
+            if draws:
+                self._draw()
         finally:
             self.set_timer(GATHER_S, self._read_on)
 
@@ -482,11 +500,13 @@ class RunWallScreen(ConsoleScreen):
     def _page_words(self) -> StyledSpans:
         """Say how many runs are shown, and where the others are."""
         total, shown = len(self._order), len(self._shown)
+        paused = (self.pause_span("  "),) if self._is_paused else ()
         if shown == total:
-            return (label_span(f"{total} run{'s' * (total != 1)}"),)
+            return (*paused, label_span(f"{total} run{'s' * (total != 1)}"))
         first = self._page * self._grid.tiles
         keys = self.console.keys
         return (
+            *paused,
             label_span(f"{first + 1}-{first + shown} of {total} runs", Role.WARN),
             label_span(
                 f", no more fit; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page"
