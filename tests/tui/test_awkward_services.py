@@ -143,7 +143,7 @@ async def test_the_events_of_a_new_run_are_read_before_any_list(tmp_path: Path) 
 async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.comes("8f21")
+        await driven.comes("9b7e")
         service.is_dead = True
         await driven.comes("offline", 30)
         await look(driven, "dead")
@@ -197,7 +197,7 @@ async def test_answers_that_are_no_answers(tmp_path: Path, kind: str) -> None:
 async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.comes("8f21")
+        await driven.comes("9b7e")
         service.clock, service.delay_s = driven.clock, 3.0
         await driven.select(noon.LIVE)
         await driven.press("enter")
@@ -213,7 +213,7 @@ async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
 async def test_a_service_that_hangs_is_not_live(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:
-        await driven.comes("8f21")
+        await driven.comes("9b7e")
         before, service.clock, service.delay_s = len(service.heard), driven.clock, 25.0
         driven.clock.advance(3)
         await driven.until(lambda: any(heard.head.path == RUNS for heard in service.heard[before:]), "a read of runs")

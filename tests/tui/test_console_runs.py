@@ -367,7 +367,7 @@ async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_
 
 
 async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=NARROW, until="8f21") as driven:
+    async with console(noon.service(), tmp_path, size=NARROW, until="9b7e") as driven:
         assert "Summary" not in driven.text
         await on_run(driven, noon.LIVE)
         await driven.reaches("Summary", "enter")
@@ -662,7 +662,7 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
         assert driven.service.requests("POST") == []
         await driven.opens(ConfirmDialog, "X")
         await driven.opens(RunsScreen, "tab", "enter")
-        await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled +8f21"))
+        await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled …9b7e"))
 
 
 async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp_path: Path) -> None:

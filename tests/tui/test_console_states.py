@@ -89,7 +89,7 @@ async def test_every_screen_in_every_state(tmp_path: Path, name: str, size: tupl
 async def test_a_run_that_has_ended_says_so_and_is_followed_no_longer(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(noon.service(), tmp_path, size=size) as driven:
         Scene(driven).read(Run.KIND, 2)
-        await driven.shows("3fd2")
+        await driven.shows("9911")
         await driven.session.events.append(driven.session.scope, noon.DONE, noon.events()[noon.DONE], after=None)
         await driven.session.events.mark_complete(driven.session.scope, noon.DONE)
         driven.session.live.tails._tell(noon.DONE, count=7, is_complete=True, pause_s=None)

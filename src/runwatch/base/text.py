@@ -104,6 +104,11 @@ def elide_middle(text: str, width: int, mark: str = ELLIPSIS) -> str:
     return set_cell_size(text, head) + mark + _last_cells(text, tail)
 
 
+def elide_start(text: str, width: int, mark: str = ELLIPSIS) -> str:
+    """Cut cleaned text at its start to at most ``width`` cells, so that the end, which tells ids apart, stays."""
+    return text if cell_len(text) <= width else mark + _last_cells(text, width - 1)
+
+
 def _last_cells(text: str, width: int) -> str:
     taken = 0
     for start in range(len(text) - 1, -1, -1):

@@ -162,7 +162,7 @@ async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
 
 
 async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
+    async with console(noon.service(), tmp_path, size=(80, 24), until="9b7e") as driven:
         for run in noon.runs():
             await pin(driven, run.id)
         assert len(bar(driven)) <= 78

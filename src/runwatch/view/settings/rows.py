@@ -104,7 +104,7 @@ class SettingsContext:
 
 def heading_row(title: str, doc: str) -> SettingsRow:
     """Return the heading of a part of the table."""
-    cells = {"key": StyledText(line(title), Role.LIVE), "value": quiet_cell(doc), "source": quiet_cell("")}
+    cells = {"key": StyledText(line(title), Role.LIVE), "value": quiet_cell(""), "source": quiet_cell("")}
     return SettingsRow(f"part {title}", cells, (DetailLine(line("part"), line(doc)),), is_heading=True)
 
 

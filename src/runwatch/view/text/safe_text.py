@@ -147,6 +147,11 @@ def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     return text if cell_width(text) <= width else _safe(plain.elide_middle(text, width, clean_line(mark)))
 
 
+def elide_start(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
+    """Cut safe text at its start to at most ``width`` cells."""
+    return _safe(plain.elide_start(text, width, clean_line(mark)))
+
+
 def fit(text: SafeText, width: int, align: str = "left", mark: str = ELLIPSIS) -> SafeText:
     """Fit safe text to exactly ``width`` cells: cut at its end, or padded on the side opposite to ``align``."""
     shown = truncate(text, width, mark)

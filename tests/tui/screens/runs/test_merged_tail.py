@@ -120,7 +120,7 @@ async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(t
 
 async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> None:
     service = noon.service(runs=[record for record in noon.runs() if record.is_final])
-    async with console(service, tmp_path, size=NARROW, until="3fd2") as driven:
+    async with console(service, tmp_path, size=NARROW, until="9911") as driven:
         await driven.reaches("No run is live.", "L")
         assert "L follows" in " ".join(driven.text.split())
 

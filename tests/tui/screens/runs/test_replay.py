@@ -21,7 +21,7 @@ from tests.tui.test_console_runs import Growing
 
 
 async def on_replay(driven: Driven, run_id: str = noon.LIVE) -> None:
-    await driven.shows("8f21")
+    await driven.shows("9b7e")
     await driven.select(run_id)
     await driven.press("m")
     await driven.comes("REPLAY")

@@ -13,7 +13,7 @@ from tests.tui.golden import check_golden
 
 async def on_timeline(driven: Driven) -> None:
     """Open the timeline of the live run."""
-    await driven.shows("8f21")
+    await driven.shows("9b7e")
     await driven.select(noon.LIVE)
     await driven.press("enter", ">", ">")
     await driven.comes("rejected 0.31")

@@ -136,7 +136,7 @@ class TabbedScreen(ResourceScreen):
         """Go to another tab, and in a narrow window open the detail."""
         self._is_raw = False
         self.query_one("#tabs", TabBar).step(step)
-        if self.has_class("-narrow") and not self.has_class("-opened"):
+        if self.has_class("-narrow") and not self.has_class("-opened") and self.row is not None:
             self.open_detail()
 
     # Internals.

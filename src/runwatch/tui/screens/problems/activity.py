@@ -277,9 +277,8 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        kinds: Counter[str] = Counter()
-        for each in self._around.items():
-            kinds[each.what or "?"] += each.reads or 1
+        # Folded reads count once, as the title counts them; their row says how many they are.
+        kinds = Counter(each.what for each in self._around.items())
         counts = [f"{what}s {kinds[what]}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
 

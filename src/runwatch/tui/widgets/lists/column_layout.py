@@ -10,6 +10,9 @@ from runwatch.view.spec.resource import Column
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
 
+BOTH_ENDS_CELLS: Final = 9
+"""In a narrower column an id has its end alone: ids begin with their kind and time, which many share."""
+
 _FIXED_COLUMNS: Final = 2
 
 _LEAST_CELLS: Final = 10
@@ -65,7 +68,7 @@ def lay_out_columns(
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest fits at its usual width, or is whole. Remaining room first completes heads, then the
-    cells of columns that are to be whole first, in order and up to a bound, then other cells, smallest need first, then
+    cells of columns that are to be whole first, ids last and up to a bound, then other cells, smallest need first, then
     the sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a window that
     is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the first two
     columns are hidden from the right.
@@ -196,8 +199,12 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
     for index in sorted(needs, key=lambda index: needs[index].head - widths[index]):
         # Widening a head that would still be cut gains nothing.
         widen(index, needs[index].head, is_partly=False)
-    for index in [index for index in needs if columns[index].whole_first]:
+    # Both ends of a cut id still tell it apart; a text without its end may say nothing.
+    whole_first = [index for index in needs if columns[index].whole_first]
+    for index in sorted(whole_first, key=lambda index: columns[index].elides_middle):
         widen(index, _enough(columns[index], needs[index]), is_partly=_is_long_text(columns[index]))
+        if columns[index].shows_id:
+            widen(index, min(BOTH_ENDS_CELLS, needs[index].whole), is_partly=False)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
     for index, need in needs.items():

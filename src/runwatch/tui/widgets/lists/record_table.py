@@ -28,6 +28,7 @@ from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
+    BOTH_ENDS_CELLS,
     COLUMN_GAP,
     ColumnNeed,
     PlacedColumn,
@@ -38,7 +39,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, fit, last_words, line
+from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line
 from runwatch.view.text.styled_text import StyledText
 
 MARGIN: Final = 3
@@ -308,7 +309,10 @@ class RecordTable(LineList, inherit_bindings=False):
     def _shown(self, text: SafeText, placed: PlacedColumn) -> SafeText:
         """Return a cell's text at the width of its column."""
         mark = get_app(self).glyphs.ellipsis
-        if placed.column.elides_middle:
+        if placed.column.shows_id and placed.width < BOTH_ENDS_CELLS:
+            # A label before the id says more than the id's end.
+            text = text if " " in text else elide_start(text, placed.width, mark)
+        elif placed.column.elides_middle:
             text = elide_middle(text, placed.width, mark)
         if placed.column.keeps_last_words:
             text = last_words(text, placed.width)
