@@ -85,7 +85,7 @@ async def show_multi_profile(console: NavigatingApp, text: str) -> None:
     screen, profiles = console.console_screen, console.profiles
     together = screen if isinstance(screen, MultiProfileScreen) else _together(screen)
     if together is None:
-        screen.notify_user(f"Go to {SUPPORTED_SCREENS_TEXT} first: these show several profiles together.", Role.WARN)
+        screen.notify_user(f"Go to {SUPPORTED_SCREENS_TEXT} first.", Role.WARN)
         return
     if len(profiles.known) < 2:
         screen.notify_user(

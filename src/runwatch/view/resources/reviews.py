@@ -32,7 +32,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     columns=(
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=20),
-        column("repository", hide_order=4, min_cells=20),
+        column("repository", hide_order=4, min_cells=20, elides_middle=True),
         column(
             "reason|status_reason", lambda it: it.status_reason or None, hide_order=3, min_cells=10, whole_first=True,
         ),
@@ -88,10 +88,10 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
     list_summary="list connected repositories",
     columns=(
         status_column("status", min_cells=11),
-        column("repository", min_cells=20),
+        column("repository", min_cells=20, whole_first=True),
         status_column("verification", hide_order=3, min_cells=12),
         time_column("created|created_at", hide_order=2),
-        id_column("connection|id|connection_id=id", hide_order=1),
+        id_column("connection|id|connection_id=id", hide_order=1, whole_first=False),
     ),
     fields=(field("owner", lambda it: (it.repository or "").partition("/")[0] or None),),
     sections=(
