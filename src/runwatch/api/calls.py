@@ -169,9 +169,9 @@ class CallExecutor:
         except (ApiError, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError):
                 attempt.error = "cancelled"
-            self._tell(call, history, attempt)
+            self._report(call, history, attempt)
             raise
-        self._tell(call, history, attempt)
+        self._report(call, history, attempt)
         return value, attempt.reply
 
     async def _send(
@@ -224,7 +224,7 @@ class CallExecutor:
         self._gate.close(operation, seconds, problem.instance)
         return seconds
 
-    def _tell(self, call: OperationCall, history: AttemptHistory, attempt: _Attempt) -> None:
+    def _report(self, call: OperationCall, history: AttemptHistory, attempt: _Attempt) -> None:
         if self._observe is None:
             return
         request, reply = call.request, attempt.reply

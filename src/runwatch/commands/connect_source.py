@@ -467,7 +467,7 @@ class _Connecting:
             if error.code != "upstream_unavailable":
                 raise
             await self._read_again(connection.id)
-            self._tell_failure(is_kept=False)
+            self._report_failure(is_kept=False)
             return exit_code(error)
 
     async def _remove(self, connection: SourceConnection) -> None:
@@ -518,19 +518,19 @@ class _Connecting:
             return REFUSED
         self._connection, self._is_tested = given, True
         self._note("        it has the key of this call" if scheme != KEYLESS else "        it is called without a key")
-        self._tell_pass()
+        self._report_pass()
         return SUCCESS
 
     async def _test(self, connection: SourceConnection, *, is_new: bool = False) -> int:
         self._connection = await test_connection(self._session, connection.id)
         self._is_tested = True
         if self._connection.is_usable:
-            self._tell_pass()
+            self._report_pass()
             return SUCCESS
-        self._tell_failure(is_kept=not is_new)
+        self._report_failure(is_kept=not is_new)
         return REFUSED
 
-    def _tell_pass(self) -> None:
+    def _report_pass(self) -> None:
         assert self._connection is not None
         failed = self._connection.failed_models or ()
         address = (self._connection.endpoint or {}).get("base_url")
@@ -540,7 +540,7 @@ class _Connecting:
         for one in failed:
             self._note(f"        {one.model}: {line(one.why)}")
 
-    def _tell_failure(self, *, is_kept: bool) -> None:
+    def _report_failure(self, *, is_kept: bool) -> None:
         connection = self._connection
         assert connection is not None
         why, advice = explain_failure(connection, is_kept=is_kept)
@@ -615,12 +615,12 @@ class _Connecting:
                 continue
             await self._save_one(one, entries.get(one.id))
         if len(self._arms) == 1 and isinstance(self._arms[0], dict):
-            self._tell_run(Arm(self._arms[0]))
+            self._report_run(Arm(self._arms[0]))
         for name in missed:
             note(f"5 of 5  {line(name)} is not saved, because its test failed")
         return REFUSED if missed else SUCCESS
 
-    def _tell_run(self, arm: Arm) -> None:
+    def _report_run(self, arm: Arm) -> None:
         """Name the command that runs exactly this model, because others may be saved under the same name."""
         granted = next(iter(arm.data_class_grants or ()), "public")
         options = {"mode": "live", "arm_id": arm.id, "data_class": granted, "max_cost_usd": "0.10"}
@@ -642,7 +642,7 @@ class _Connecting:
     async def _save_one(self, one: Deployment, entry: CatalogEntry | None) -> None:
         if entry is None:
             raise RunwatchError("The catalog does not list the model", detail=one.id)
-        body = with_data_classes(self._session.call, entry, self._data_classes, is_told=bool(self._arms))
+        body = with_data_classes(self._session.call, entry, self._data_classes, is_known=bool(self._arms))
         arm = await send_write(self._session, SAVE, f"save {one.id}", body=body)
         self._arms.append(arm)
         saved = arm.get("arm_id") if isinstance(arm, dict) else None

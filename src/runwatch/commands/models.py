@@ -65,12 +65,12 @@ def ask_data_classes(call: Invocation) -> list[str] | None:
 
 
 def with_data_classes(
-    call: Invocation, entry: CatalogEntry, data_classes: list[str] | None, *, is_told: bool = False
+    call: Invocation, entry: CatalogEntry, data_classes: list[str] | None, *, is_known: bool = False
 ) -> dict[str, Any]:
     """Return the body that saves a catalog entry with ``public``, if allowed, and the requested data classes.
 
     Args:
-        is_told: Whether the user knows already that ``public`` alone is granted.
+        is_known: Whether the user knows already that ``public`` alone is granted.
 
     Raises:
         RunwatchError: The entry has no such body, or does not allow ``public`` and no class was requested.
@@ -89,7 +89,7 @@ def with_data_classes(
             detail=f"it may be granted {', '.join(allowed) or 'none'}",
             hint="Name one with --data-class.",
         )
-    if len(allowed) > 1 and not is_told:
+    if len(allowed) > 1 and not is_known:
         others = ", ".join(name for name in allowed if name != DEFAULT_CLASS)
         call.output.note(f"runs may give it {DEFAULT_CLASS} data alone; --data-class adds others: {others}")
     return body | {"data_class_grants": [DEFAULT_CLASS]}

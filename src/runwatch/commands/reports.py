@@ -91,7 +91,7 @@ def export(call: Invocation) -> int:
     async def work(session: CommandSession) -> int:
         answer = await session.client.request("getComplianceExport", query=query)
         exported = parse_record_of_kind(ComplianceExport, answer.value)
-        _tell_digest(call, exported)
+        _show_digest(call, exported)
         if name is None:
             print_record(session, COMPLIANCE, exported)
             return 0
@@ -101,7 +101,7 @@ def export(call: Invocation) -> int:
     return run_in_session(call, work)
 
 
-def _tell_digest(call: Invocation, exported: ComplianceExport) -> None:
+def _show_digest(call: Invocation, exported: ComplianceExport) -> None:
     """Report whether the digest matches the receipts. A service may attest other bytes (manual: interface, "Evaluation
     summary and compliance export").
     """

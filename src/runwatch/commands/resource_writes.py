@@ -62,8 +62,8 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
     if record_id is None and not content:
         # A create request without members has no body, as in the official clients.
         content = None
-    for told in build_form(mutation, subject).describe_unknown_members(content or {}):
-        call.output.warn(told)
+    for unknown in build_form(mutation, subject).describe_unknown_members(content or {}):
+        call.output.warn(unknown)
     key = read_idempotency_key(call)
     if call.options.dry_run:
         return _print_request(call, mutation, subject, content, key)
@@ -75,8 +75,8 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
         print_record(session, shown or spec, record)
         if mutation.one_time_member:
             has_copy = bool(record.raw.get(mutation.one_time_member))
-            tell = call.output.note if has_copy else call.output.warn
-            tell(mutation.copy_note if has_copy else mutation.no_copy_note)
+            show = call.output.note if has_copy else call.output.warn
+            show(mutation.copy_note if has_copy else mutation.no_copy_note)
         if finish is not None:
             finish(session, record, content or {})
         return 0

@@ -43,10 +43,10 @@ async def test(session: CommandSession) -> int:
 
 
 async def _test(session: CommandSession, connection_id: str) -> int:
-    return _tell_test(session, await test_connection(session, connection_id))
+    return _report_test(session, await test_connection(session, connection_id))
 
 
-def _tell_test(session: CommandSession, connection: SourceConnection) -> int:
+def _report_test(session: CommandSession, connection: SourceConnection) -> int:
     print_record(session, SOURCES, connection)
     for one in connection.failed_models or ():
         session.call.output.warn(f"the model {one.model} cannot be used: {one.why}")
@@ -95,7 +95,7 @@ def rotate(call: Invocation) -> int:
                 call.output.warn(given)
                 return REFUSED
             call.output.note("the new key passed the test, and the connection has it")
-            return _tell_test(session, given)
+            return _report_test(session, given)
         await replace_key(session, connection_id, found.source_id or "", scheme, found.handoff_endpoint, key)
         call.output.note("the connection has the new key; it is tested now")
         return await _test(session, connection_id)

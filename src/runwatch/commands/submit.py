@@ -37,8 +37,8 @@ def submit(call: Invocation) -> int:
         return run_write(call, SUBMIT, lambda session: _resend(session, options.resend))
     given_key = read_idempotency_key(call)
     body = build_run_body(call)
-    for told in FORM.describe_unknown_members(loads(body)):
-        call.output.warn(told)
+    for unknown in FORM.describe_unknown_members(loads(body)):
+        call.output.warn(unknown)
     key = given_key or str(uuid.uuid4())
     if options.dry_run:
         value = {"method": "POST", "path": "/v1/executions", "idempotency_key": key, "body": loads(body)}

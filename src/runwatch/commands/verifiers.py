@@ -21,10 +21,10 @@ TEST: Final = "postVerifiersByVerifierIdTest"
 
 def register(call: Invocation) -> int:
     """``verifiers register``: register an endpoint. A failed probe is reported, but the check is still registered."""
-    return run_write(call, shown=VERIFIER_OUTCOME, finish=_tell_unusable)
+    return run_write(call, shown=VERIFIER_OUTCOME, finish=_warn_unusable)
 
 
-def _tell_unusable(session: CommandSession, check: Record, _: Mapping[str, Any]) -> None:
+def _warn_unusable(session: CommandSession, check: Record, _: Mapping[str, Any]) -> None:
     probe = check.raw.get("preflight")
     if isinstance(probe, dict) and not Probe(probe).is_usable:
         command = runwatch_command("verifiers test", check.id)

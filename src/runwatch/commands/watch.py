@@ -96,7 +96,7 @@ class Watcher:
         if len(self._ids) == 1:
             await self._follow(self._ids[0])
             return self._exit_code([])
-        tasks = [asyncio.create_task(self._follow_and_tell(run_id)) for run_id in self._ids]
+        tasks = [asyncio.create_task(self._follow_and_report(run_id)) for run_id in self._ids]
         try:
             return self._exit_code(await asyncio.gather(*tasks))
         finally:
@@ -111,7 +111,7 @@ class Watcher:
             return failed
         return status_exit_code(list(self.statuses.values()))
 
-    async def _follow_and_tell(self, run_id: str) -> int:
+    async def _follow_and_report(self, run_id: str) -> int:
         try:
             await self._follow(run_id)
         except RunwatchError as error:
@@ -129,7 +129,7 @@ class Watcher:
             run_id,
             clock=self._call.clock,
             patience_s=GIVE_UP_S,
-            on_failure=self._tell_failure,
+            on_failure=self._report_failure,
         )
         async for event in events:
             self._print(run_id, event)
@@ -152,7 +152,7 @@ class Watcher:
             run = short_id(run_id, context.glyphs) if len(self._ids) > 1 else None
             self._output.line(context.glyphs.plain(render_event(event, context).plain(run)))
 
-    def _tell_failure(self, failure: ReadFailure, seconds: float) -> None:
+    def _report_failure(self, failure: ReadFailure, seconds: float) -> None:
         """Print once for all runs why events are delayed, and again if it continues."""
         is_held = failure.kind is FailureKind.RATE_LIMITED
         if is_held:

@@ -123,17 +123,17 @@ class Account(Record):
 
     @property
     def balance_usd(self) -> Decimal | None:
-        """The balance in US dollars; ``None`` if it is not told or the service keeps none.
+        """The balance in US dollars; ``None`` if it is not stated or the service keeps none.
 
-        A balance has to be told. The local service tells 0 with the ``funded_state`` ``sandbox`` where it keeps none.
+        A balance has to be stated. The local service states 0 and the ``funded_state`` ``sandbox`` where it keeps none.
         """
-        told = self.balance.balance_usd if self.balance is not None else None
-        is_kept = told != 0 or self.billing is None or self.billing.funded_state != "sandbox"
-        return told if is_kept else None
+        stated = self.balance.balance_usd if self.balance is not None else None
+        is_kept = stated != 0 or self.billing is None or self.billing.funded_state != "sandbox"
+        return stated if is_kept else None
 
     @property
     def keeps_no_balance(self) -> bool:
-        """Whether the service tells a balance but keeps none."""
+        """Whether the service states a balance but keeps none."""
         return self.balance is not None and self.balance.balance_usd is not None and self.balance_usd is None
 
 

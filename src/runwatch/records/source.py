@@ -29,7 +29,7 @@ DROPPED: Final = "dropped"
 """Failure of a call that the source accepted without a response; ``network`` is one that it did not accept."""
 
 NO_LIST: Final = "nothing at this path lists models"
-"""What is told of a list call that failed with ``model_not_found``."""
+"""What is said of a list call that failed with ``model_not_found``."""
 
 FAILURE_WORDS: Final[Mapping[str, str]] = {
     NO_KEY: "the server asks for a key",

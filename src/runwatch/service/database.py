@@ -57,7 +57,7 @@ class _WaitingWrite(Generic[T]):
         self._error: BaseException | None = None
 
     def run(self, connection: Connection, backend: Backend, now: datetime, savepoint: _Savepoint | None) -> None:
-        """Run the function, and keep its result for :meth:`tell`.
+        """Run the function, and keep its result for :meth:`report`.
 
         Args:
             savepoint: Undoes its writes if it fails; ``None`` if it is alone in the transaction.
@@ -76,7 +76,7 @@ class _WaitingWrite(Generic[T]):
                 raise
             self._error = error
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self._error is not None:
             self.future.set_exception(self._error)
         else:
@@ -242,11 +242,11 @@ class ServiceDatabase:
                     write.future.set_exception(error)
                 return
         for write in writes:
-            write.tell()
+            write.report()
         added = {table for write in writes for table in write.added}
-        for table, tell in self._watchers:
+        for table, notify in self._watchers:
             if table in added:
-                tell()
+                notify()
 
 
 class SingleWriterDatabase(TransactionRunner):

@@ -186,8 +186,8 @@ class OutboundClient:
                 content += chunk
                 if len(content) > limit_bytes:
                     raise OutboundError("response_too_large", was_sent=True)
-            told = (response.headers.get(name) for name in ("content-type", "retry-after"))
-            return OutboundResponse(response.status_code, bytes(content), *told)
+            answer_headers = (response.headers.get(name) for name in ("content-type", "retry-after"))
+            return OutboundResponse(response.status_code, bytes(content), *answer_headers)
         except (httpx.HTTPError, ssl.SSLError, OSError):
             raise OutboundError("network", was_sent=True, received="a part") from None
         finally:

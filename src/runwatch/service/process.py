@@ -150,7 +150,7 @@ async def _serve(options: ServeOptions, clock: Clock) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
         _announce(options, service)
-        _tell_closed(service.context.closed_secrets)
+        _report_closed(service.context.closed_secrets)
         idle = asyncio.create_task(stop_when_idle(service, options.idle_exit_s, clock))
         await service.stop.wait()
         idle.cancel()
@@ -186,7 +186,7 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
     )
 
 
-def _tell_closed(lines: Sequence[str]) -> None:
+def _report_closed(lines: Sequence[str]) -> None:
     """List unreadable secrets on standard error, which the console's own service redirects, and in the log."""
     if not lines:
         return

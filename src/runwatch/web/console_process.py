@@ -95,7 +95,7 @@ class ConsoleProcess:
             self._keys.write(encode_packet(kind, content))
             await self._keys.drain()
 
-    async def tell(self, kind: str, **members: object) -> None:
+    async def send_message(self, kind: str, **members: object) -> None:
         await self.send(META, json.dumps({"type": kind, **members}).encode())
 
     async def packets(self) -> AsyncIterator[ConsolePacket]:

@@ -275,9 +275,9 @@ async def _hand_keys(socket: web.WebSocketResponse, console: ConsoleProcess) -> 
                     await console.send(DATA, content.encode("utf-8", "ignore"))
                 case "resize":
                     width, height = clamp_size(int(content["width"]), int(content["height"]))
-                    await console.tell("resize", width=width, height=height)
+                    await console.send_message("resize", width=width, height=height)
                 case "focus" | "blur":
-                    await console.tell(kind)
+                    await console.send_message(kind)
                 case "ping":
                     await socket.send_json(["pong", str(content)[:32]])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

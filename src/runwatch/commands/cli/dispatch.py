@@ -53,13 +53,13 @@ def _code_of(verb: CommandSpec, call: Invocation) -> int:
     except OutputClosedError:
         raise
     except RunwatchError as error:
-        return _tell(error, call.output, exit_code(error), call=call)
+        return _report(error, call.output, exit_code(error), call=call)
     except KeyboardInterrupt:
         if sys.stderr.isatty() and not call.output.is_json:
             call.output.error("\n")  # after the terminal's ^C
-        return _tell(_interruption(call), call.output, INTERRUPTED, call.pending_key, call)
+        return _report(_interruption(call), call.output, INTERRUPTED, call.pending_key, call)
     except Exception as error:
-        return _tell(_defect(error, call.paths), call.output, INTERNAL_ERROR, call.pending_key, call)
+        return _report(_defect(error, call.paths), call.output, INTERNAL_ERROR, call.pending_key, call)
 
 
 def _function(verb: CommandSpec) -> Callable[[Invocation], int]:
@@ -71,10 +71,10 @@ def _function(verb: CommandSpec) -> Callable[[Invocation], int]:
 def report_usage_error(error: RunwatchError, words: Sequence[str]) -> int:
     """Report a command line error in the format that the words seem to request, and return the exit code."""
     wants_json = any(word in _JSON_WORDS for word in words) or any(pair in _JSON_PAIRS for pair in pairwise(words))
-    return _tell(error, CommandOutput("json" if wants_json else "table"), exit_code(error))
+    return _report(error, CommandOutput("json" if wants_json else "table"), exit_code(error))
 
 
-def _tell(
+def _report(
     error: RunwatchError, output: CommandOutput, code: int, pending: str | None = None, call: Invocation | None = None
 ) -> int:
     from runwatch.commands.cli.error_report import NO_CIRCUMSTANCES, error_json_line, error_text, find_circumstances

@@ -114,7 +114,7 @@ class ServiceApp:
         scope = _to_origin_form(scope)
         request = Request(scope, receive)
         if self.context.is_shared and scope["path"] in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
-            await (await self._tell_health(scope["path"]))(scope, receive, send)
+            await (await self._health(scope["path"]))(scope, receive, send)
             return
         if (
             self._sample_checks is not None
@@ -198,7 +198,7 @@ class ServiceApp:
                 leaving.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _tell_health(self, path: str) -> Response:
+    async def _health(self, path: str) -> Response:
         """Answer whether this process lives, or whether it can do its work now, for a program that watches it."""
         if path == HEALTH_PATHS[0]:
             return JSONResponse({"status": "ok"}, headers=dict(_HEADERS))

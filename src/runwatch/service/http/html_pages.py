@@ -153,12 +153,12 @@ class HtmlForm:
         Args:
             problem: The Problem; without field errors, its detail is shown at the first field.
         """
-        told = loads(problem.body)
-        errors = {entry["field"]: entry["message"] for entry in told.get("errors", ())}
-        errors = errors or {self.fields[0].name: told.get("detail") or told["title"]}
+        content = loads(problem.body)
+        errors = {entry["field"]: entry["message"] for entry in content.get("errors", ())}
+        errors = errors or {self.fields[0].name: content.get("detail") or content["title"]}
         listed = "".join(f'<li><a href="#{escape(name)}">{_clean(said)}</a></li>' for name, said in errors.items())
         summary = f'<div class="summary" role="alert"><p>Nothing was kept. Enter it again:</p><ul>{listed}</ul></div>'
-        body = self._opening(summary) + self._inputs(typed, errors) + _occurrence(told)
+        body = self._opening(summary) + self._inputs(typed, errors) + _occurrence(content)
         return _document(f"Error: {self.title}", body, problem.status, problem.headers)
 
     def _opening(self, summary: str = "") -> str:

@@ -66,14 +66,14 @@ def sync(
         },
         "own_prices": own_prices,
     }
-    told = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
+    reported = {name: dict(model.prices) for name, model in listed.items() if model.prices is not None}
     where = {"connection_id": row["connection_id"]}
-    transaction.change(connections_table, where, endpoint={**endpoint, "prices": told | own_prices})
+    transaction.change(connections_table, where, endpoint={**endpoint, "prices": reported | own_prices})
     row = connections.find(transaction, row["tenant_id"], row["connection_id"])
     served = transaction.list_all(deployments, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}
     for name, model in listed.items():
-        _keep(transaction, row, model, known.get(name), told, is_named=name in found.named)
+        _keep(transaction, row, model, known.get(name), reported, is_named=name in found.named)
     for name, deployment in known.items():
         if name not in listed and deployment["status"] != "disabled":
             gone = {"model_deployment_id": deployment["model_deployment_id"]}

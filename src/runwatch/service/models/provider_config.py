@@ -60,8 +60,8 @@ def configured_sources(path: Path | None, *, sample: bool) -> tuple[SourceDefini
     Raises:
         UsageError: the file cannot be used.
     """
-    told = () if path is None else read_provider_config(path)
-    return (*(SAMPLE_SOURCES if sample else ()), *told)
+    configured = () if path is None else read_provider_config(path)
+    return (*(SAMPLE_SOURCES if sample else ()), *configured)
 
 
 def read_provider_config(path: Path) -> tuple[SourceDefinition, ...]:

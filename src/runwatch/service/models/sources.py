@@ -90,10 +90,10 @@ KNOWN: Final = (
 """The sources of the specification, and two of this service that accept any address."""
 
 
-def profiles(told: Iterable[SourceDefinition]) -> dict[str, SourceDefinition]:
+def profiles(configured: Iterable[SourceDefinition]) -> dict[str, SourceDefinition]:
     """Return all sources by id; a configured source replaces a built-in one with the same id."""
     known = {profile.source_id: profile for profile in KNOWN}
-    return known | {source.source_id: source for source in told}
+    return known | {source.source_id: source for source in configured}
 
 
 def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str) -> SourceDefinition:

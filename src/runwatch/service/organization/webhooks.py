@@ -149,8 +149,8 @@ def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, An
         execution: JSON of the final run.
     """
     event_type = f"execution.{execution['status']}"
-    told = [row for row in every(transaction, tenant_id) if event_type in row["event_types"]]
-    if not told:
+    receivers = [row for row in every(transaction, tenant_id) if event_type in row["event_types"]]
+    if not receivers:
         return
     event_id = new_id("evt", transaction.now)
     body = dumps(
@@ -162,7 +162,7 @@ def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, An
             "execution": execution,
         }
     )
-    for row in reversed(told):
+    for row in reversed(receivers):
         _add_delivery(
             transaction,
             tenant_id=tenant_id,

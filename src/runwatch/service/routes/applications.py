@@ -36,7 +36,7 @@ async def apply(call: AuthenticatedRequest) -> ServiceResponse:
     def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:
         row = applications.begin(transaction, call.principal, request, key)
         moved = applications.advance(transaction, row, begin_handoff)
-        return _told(transaction, call, row["application_id"], moved.continue_url), moved.accepted
+        return _response(transaction, call, row["application_id"], moved.continue_url), moved.accepted
 
     return await _write(call, effect)
 
@@ -92,7 +92,7 @@ async def resume(call: AuthenticatedRequest) -> ServiceResponse:
                     )
                 applications.change(transaction, row, state="applying", failure_code=None)
         moved = applications.advance(transaction, _find(transaction, call), begin_handoff)
-        return _told(transaction, call, row["application_id"], moved.continue_url), [*accepted, *moved.accepted]
+        return _response(transaction, call, row["application_id"], moved.continue_url), [*accepted, *moved.accepted]
 
     return await _write(call, effect)
 
@@ -109,10 +109,10 @@ async def _write(
 
 async def _up_to_date(call: AuthenticatedRequest, application_id: str) -> ServiceResponse:
     continue_url = await application_steps.advance_application(call.context, call.principal, application_id)
-    return await call.read(lambda transaction: _told(transaction, call, application_id, continue_url))
+    return await call.read(lambda transaction: _response(transaction, call, application_id, continue_url))
 
 
-def _told(
+def _response(
     transaction: Transaction, call: AuthenticatedRequest, application_id: str, continue_url: str | None
 ) -> ServiceResponse:
     row = applications.find(transaction, call.tenant_id, application_id)

@@ -24,8 +24,8 @@ def begin(transaction: Transaction, call: AuthenticatedRequest, request: GithubI
     intent, continue_url = private_entry.begin(
         transaction, call.principal, github.ENTRY, request.repository, origin=call.context.page_origin
     )
-    told = {"intent_id": intent.intent_id, "repository": request.repository, "expires_at": intent.expires_at}
-    return make_continue_response(told, continue_url)
+    members = {"intent_id": intent.intent_id, "repository": request.repository, "expires_at": intent.expires_at}
+    return make_continue_response(members, continue_url)
 
 
 def list_connections(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:

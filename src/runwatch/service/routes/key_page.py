@@ -66,7 +66,7 @@ async def ask_for_key(
             endpoint_origin=origin,
             stop=list(parse_stop(request.stop_choice, transaction.now)),
         )
-        told = {
+        members = {
             "intent_id": intent.intent_id,
             "continue_url": None,
             "intake_origin": call.context.page_origin,
@@ -74,7 +74,7 @@ async def ask_for_key(
             "expires_at": intent.expires_at,
             "stop_choice": request.stop_choice.model_dump(exclude_unset=True),
         }
-        return make_continue_response(told, continue_url)
+        return make_continue_response(members, continue_url)
 
     return await call.write(effect)
 

@@ -41,7 +41,7 @@ async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
     event_types = [str(event_type) for event_type in request.event_types]
     async with call.context.vault.stored(secret) as handle:
         return await call.write(
-            lambda transaction: _told(
+            lambda transaction: _response_with_secret(
                 call, webhooks.add(transaction, call.tenant_id, request.url, event_types, handle), secret
             )
         )
@@ -76,7 +76,7 @@ async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
         def effect(transaction: Transaction) -> tuple[ServiceResponse, str]:
             earlier = webhooks.find(transaction, tenant_id, webhook_id)["secret_handle"]
             webhooks.set_secret(transaction, webhook_id, handle)
-            return _told(call, webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
+            return _response_with_secret(call, webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
 
         answer, earlier = await call.write_with(effect)
     await call.context.vault.remove(earlier)
@@ -115,7 +115,7 @@ def _form(call: AuthenticatedRequest, row: Row) -> dict[str, Any]:
     return {**form, "delivery_note": f"{note} --allow-loopback-checks."}
 
 
-def _told(call: AuthenticatedRequest, row: Row, secret: Secret) -> ServiceResponse:
+def _response_with_secret(call: AuthenticatedRequest, row: Row, secret: Secret) -> ServiceResponse:
     shown = _form(call, row)
     return make_one_time_response({**shown, "secret": secret.reveal()}, {**shown, "secret_withheld": True})
 

@@ -208,7 +208,7 @@ class _History:
         self._tools = tools
         self._chance = chance
         self._engine = EmbeddedEngine(tools.database, tools.clock, live, PACE)
-        self._told: list[dict[str, Any]] = []
+        self._keys: list[dict[str, Any]] = []
         self._looked_at = 0
 
     async def run(self, owner_key: Secret, now: datetime, count: int) -> Secret:
@@ -241,7 +241,7 @@ class _History:
                 await self._decide(main, run_id)
         for _, chore in chores:
             await chore()
-        self._tell()
+        self._write_keys()
         return key
 
     async def _found(self, owner_key: Secret) -> tuple[Secret, Organization]:
@@ -274,8 +274,8 @@ class _History:
         key = new_key()
         keep_secret(key)
         key_id = add_key(transaction, tenant_id, key, role=role, display_name=name)
-        told = {"organization": organization, "tenant_id": tenant_id, "role": role, "api_key_id": key_id}
-        self._told.append({**told, "api_key": key.reveal()})
+        key_entry = {"organization": organization, "tenant_id": tenant_id, "role": role, "api_key_id": key_id}
+        self._keys.append({**key_entry, "api_key": key.reveal()})
         return key_id
 
     async def _set_up(self, main: Organization) -> None:
@@ -370,9 +370,9 @@ class _History:
             clock.move_to(clock.now() + timedelta(minutes=self._chance.randint(3, 9)))
             await self._tools.database.write(partial(_put_back, main=main, before=replaced))
 
-    def _tell(self) -> None:
+    def _write_keys(self) -> None:
         """Write the keys to a file readable only by the owner of the data directory."""
-        content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._told}
+        content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._keys}
         write_atomic(self._tools.options.data_dir / SAMPLE_KEYS, f"{dumps(content, readable=True)}\n".encode("ascii"))
 
 

@@ -58,12 +58,12 @@ def _consent(row: Row, continue_url: str | None) -> dict[str, Any] | None:
 
 
 def _diagnostics(row: Row) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    form: dict[str, Any] = {
         "request_policy": plans.request_policy(row["template_id"]),
         "lane_substitution_performed": False,
         **(row["byok_offering"] or {}),
     }
-    return told if row["failure_code"] is None else {**told, "failure_code": row["failure_code"]}
+    return form if row["failure_code"] is None else {**form, "failure_code": row["failure_code"]}
 
 
 _AFTER_FAILURE: Final = {

@@ -154,10 +154,10 @@ class RunTails:
             again = await self._step(run_id)
         except DataError as error:
             wait = self._backoffs[run_id].next_s()
-            self._tell(run_id, unkept=error.title, pause_s=wait)
+            self._update(run_id, unkept=error.title, pause_s=wait)
             return wait
         if self.news(run_id).unkept is not None:
-            self._tell(run_id, unkept=None)
+            self._update(run_id, unkept=None)
         return again
 
     async def _step(self, run_id: str) -> float | None:
@@ -173,15 +173,15 @@ class RunTails:
                 self._ask_first(run_id)
             else:
                 wait = self._backoffs[run_id].next_s() if may_pass(error) else None
-            self._tell(run_id, failure=failure, failed_at=self._clock.now(), pause_s=wait)
+            self._update(run_id, failure=failure, failed_at=self._clock.now(), pause_s=wait)
             return wait
         if isinstance(step, PauseStep):
             # Left by a status read whose response came, but whose gap could not be stored.
-            self._tell(run_id, pause_s=step.seconds)
+            self._update(run_id, pause_s=step.seconds)
             return step.seconds
         if isinstance(step, EndStep):
             self._tails.pop(run_id, None)
-            self._tell(run_id, is_complete=True, has_more=False, pause_s=None)
+            self._update(run_id, is_complete=True, has_more=False, pause_s=None)
             return None
         size = 0 if step.page is None else len(step.page.records)
         has_more = self.news(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
@@ -190,7 +190,9 @@ class RunTails:
         # Busy runs take turns; only history is read without a pause.
         if pause or not (self._is_in_focus(run_id) or size >= HISTORY_PAGE_EVENTS):
             pause = max(pause, self._least_s)
-        self._tell(run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at)
+        self._update(
+            run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at
+        )
         return pause
 
     def read_failed_soon(self) -> None:
@@ -229,7 +231,7 @@ class RunTails:
             self._last[run_id] = records[-1]
             self._heard += 1
         if self.news(run_id).count != count:
-            self._tell(run_id, count=count)
+            self._update(run_id, count=count)
         if came.has_ended:
             self._on_end()
         if len(records) > LONG_PAGE:
@@ -237,6 +239,6 @@ class RunTails:
             came.page.values.clear()
             await free_in_slices(records)
 
-    def _tell(self, run_id: str, **changes: object) -> None:
+    def _update(self, run_id: str, **changes: object) -> None:
         self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
         self._tail_moved(self._news[run_id])

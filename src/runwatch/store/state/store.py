@@ -69,7 +69,7 @@ class Store:
         from runwatch.store.state.reducer import apply_change
 
         delta = apply_change(self.collection(change.profile, change.kind), change)
-        self._tell(delta)
+        self._notify(delta)
         return delta
 
     async def apply_in_steps(self, change: ListRead) -> CollectionDelta:
@@ -89,7 +89,7 @@ class Store:
             with pause_collection():
                 delta = await self._taken(collection, change)
             if delta is not None:
-                self._tell(delta)
+                self._notify(delta)
                 await free_in_slices(leaving)
                 return delta
         return self.apply(change)
@@ -115,6 +115,6 @@ class Store:
         if threading.get_ident() != self._thread:
             raise RuntimeError("the store has one writer, the loop that made it")
 
-    def _tell(self, delta: CollectionDelta) -> None:
+    def _notify(self, delta: CollectionDelta) -> None:
         for listener in tuple(self._listeners):
             listener(delta)

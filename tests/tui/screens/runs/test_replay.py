@@ -124,7 +124,7 @@ async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven)
         assert driven.app.session is not None
-        driven.app.session.live.tails._tell(noon.LIVE, has_more=True)
+        driven.app.session.live.tails._update(noon.LIVE, has_more=True)
         await driven.reaches("loading…", "end")
         assert "LIVE" not in driven.text
         assert "END" not in driven.text
