@@ -228,7 +228,6 @@ def _marked_runs(console: NavigatingApp) -> list[str]:
 
 
 async def open_activity_command(console: NavigatingApp, question: str) -> None:
-    """Show the activity around a time."""
     from runwatch.tui.flows.activity import open_activity
 
     await open_activity(console, question)

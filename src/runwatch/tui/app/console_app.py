@@ -168,7 +168,6 @@ class ConsoleApp(NavigatingApp):
 
     @cached_property
     def pins(self) -> PinBoard:
-        """The pins of the current profile."""
         from runwatch.tui.app.pins.board import PinBoard
 
         return PinBoard(self, self._source)

@@ -45,7 +45,6 @@ async def go_to_profile(console: NavigatingApp, name: str) -> None:
 
 
 def open_switch_menu(console: NavigatingApp) -> None:
-    """Open the menu that switches the console to another profile."""
     title = (label_span("Switch to profile", Role.PLAIN),)
     console.console_screen.open_overlay(Menu(title, list(_switch_items(console)), id="profile-menu"))
 

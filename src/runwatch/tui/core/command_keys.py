@@ -43,11 +43,9 @@ class CommandKeys:
         return [f"the command {name}: {problem}" for name, problem in self.refused.items()]
 
     def find(self, key: str, list_name: str) -> OwnCommand | None:
-        """Return the command that a key starts on a list."""
         return next((command for command in self._commands.get(key, ()) if command.is_for(list_name)), None)
 
     def find_all(self, key: str) -> Sequence[OwnCommand]:
-        """Return the commands that a key starts on any list."""
         return self._commands.get(key, ())
 
 

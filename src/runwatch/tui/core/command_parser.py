@@ -50,8 +50,6 @@ class PaletteCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandSuggestion:
-    """A suggested line."""
-
     text: str
     command: PaletteCommand
     argument: str = ""

@@ -265,7 +265,6 @@ _ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
 
 
 def key_label(key: str) -> SafeText:
-    """Return a key as hints and help show it."""
     return line(_SHOWN.get(key, key))
 
 

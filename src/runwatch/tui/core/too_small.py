@@ -18,7 +18,6 @@ from runwatch.view.text.safe_text import line
 
 
 def is_too_small(size: Size) -> bool:
-    """Return whether a window is too small for any screen."""
     return size.width < MIN_COLUMNS or size.height < MIN_ROWS
 
 

@@ -116,7 +116,6 @@ class WidgetApp(TerminalApp):
 
     @cached_property
     def folds(self) -> FoldState:
-        """Which parts of details are folded."""
         from runwatch.view.detail.fold_state import FoldState
 
         return FoldState()
@@ -137,7 +136,6 @@ class WidgetApp(TerminalApp):
             super().refresh_css(animate)
 
     def apply_keys(self, keys: KeyMap) -> None:
-        """Switch to another key map."""
         self.keys = keys
         self.set_keymap(keys.overrides())
 
@@ -164,7 +162,6 @@ class WidgetApp(TerminalApp):
             await self.push_screen(TooSmallScreen())
 
     def role_style(self, role: str) -> Style:
-        """Return the style of a role in the current theme."""
         return self._styles[role]
 
     @property
@@ -174,7 +171,6 @@ class WidgetApp(TerminalApp):
 
     @property
     def chrome_glyphs(self) -> ChromeGlyphs:
-        """Glyphs of the interface."""
         return _ASCII_MARKS if self.is_ascii else _UNICODE_MARKS
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One side of a comparison."""
-
     title: SafeText
     raw: Mapping[str, Any]
 

@@ -96,7 +96,6 @@ def export_to_named_file(screen: RowScreen, name: str) -> None:
 
 
 def choose_export_path(console: Console, noun: str, form: FileFormat) -> Path:
-    """Return an unused path in the export directory."""
     return free_name(console.launch.paths.exports_dir / build_export_name(noun, console.clock.now(), form))
 
 

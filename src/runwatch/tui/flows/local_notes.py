@@ -297,7 +297,6 @@ class _Deciding:
         return parse_decision(self._seen, self._session.clock.now()) if self._seen else None
 
     def choices(self) -> list[MenuItem]:
-        """Return the available decisions."""
         items = [
             MenuItem(line("Go"), partial(self._ask, "go"), line("then give a reason")),
             MenuItem(line("No-go"), partial(self._ask, "no-go"), line("then give a reason")),

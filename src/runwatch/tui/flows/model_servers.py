@@ -71,7 +71,6 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
 
 
 def _item(label: SafeText, command: str) -> MenuItem:
-    """Return an item that copies a command."""
     return MenuItem(label, CopyOption(line("command"), copied_command(command)), line(command))
 
 

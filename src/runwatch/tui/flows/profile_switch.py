@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class MultiProfileScreen(Protocol):
-    """A screen of several profiles."""
-
-    def profiles_chosen(self) -> None:
-        """Update to the profiles chosen now."""
-        ...
+    def profiles_chosen(self) -> None: ...
 
 
 def open_view_in_profile(screen: ConsoleScreen, profile: str, view: ViewState) -> None:
@@ -39,7 +35,6 @@ def switch_profile(screen: ConsoleScreen, profile: str) -> None:
 
 
 def open_record_in_profile(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:
-    """Switch the console to a profile and open one of its records."""
     _go(screen, profile, lambda: screen.console.open_record(kind, record_id))
 
 

@@ -66,7 +66,6 @@ def open_action_menu(screen: RecordScreen) -> None:
 
 
 def open_create_menu(screen: RecordScreen) -> None:
-    """Open the menu of what can be created here."""
     items = [_item(screen, action, (None, action), None) for action in screen.spec.create_actions]
     screen.open_overlay(Menu((label_span(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
 
@@ -98,7 +97,6 @@ async def open_destroy(screen: RecordScreen) -> None:
 
 
 async def run_named_action(screen: RecordScreen, id: str) -> None:
-    """Run an action on the record at the cursor, by the action's id."""
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:

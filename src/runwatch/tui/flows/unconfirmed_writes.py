@@ -44,8 +44,6 @@ _KEEP: Final = line("Keep it for later")
 
 
 class UnconfirmedWrites:
-    """The unconfirmed writes of a console."""
-
     def __init__(self, console: Console) -> None:
         self._console = console
         self._told = ""
@@ -168,8 +166,6 @@ def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWri
 
 
 class _Discard(WriteSender):
-    """The dialog that discards a write."""
-
     def __init__(self, screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> None:
         self._write = write
         text = DialogText(
@@ -201,7 +197,6 @@ class _Discard(WriteSender):
 
 
 def _body(body: bytes) -> SafeText:
-    """Return the body in readable form."""
     try:
         return block(json_text(loads(body), 2))
     except ValueError:
@@ -209,7 +204,6 @@ def _body(body: bytes) -> SafeText:
 
 
 def _objective(write: UnconfirmedWrite) -> str:
-    """Return the objective of a submitted run."""
     try:
         task = loads(write.request.body or b"").get("task")
     except (ValueError, AttributeError):

@@ -128,7 +128,6 @@ class Console(WidgetApp):
 
     @property
     def is_opening(self) -> bool:
-        """Whether the session is being opened."""
         return self.session is None and self.failure is None and not self.has_file
 
     @property
@@ -276,7 +275,6 @@ class Console(WidgetApp):
         return None
 
     def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
-        """Return number and label of each pin."""
         return ()
 
     def has_pinned_run(self, run_id: str) -> bool:

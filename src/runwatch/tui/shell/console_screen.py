@@ -187,7 +187,6 @@ class ConsoleScreen(Screen[None]):
         return self.CRUMBS
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints of the status bar."""
         return self.HINTS
 
     def offers(self, id: str) -> bool:
@@ -317,7 +316,6 @@ class ConsoleScreen(Screen[None]):
         return session
 
     def age_span(self, state: PaneState) -> StyledSpan:
-        """Return the age of data for the frame of its pane."""
         if self.console.failure is not None and state.age_s is None:
             return label_span("not connected", Role.BAD)
         return pane_status(state, self.console.render_context())
@@ -560,12 +558,10 @@ class RowScreen(ConsoleScreen):
 
     @property
     def table(self) -> RecordTable:
-        """The list."""
         raise NotImplementedError
 
     @property
     def row(self) -> RecordRow[Any] | None:
-        """The row at the cursor."""
         raise NotImplementedError
 
     def selected_rows(self) -> list[RecordRow[Any]]:
@@ -577,11 +573,9 @@ class RowScreen(ConsoleScreen):
         raise NotImplementedError
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
-        """Yield the text of an export file in pieces."""
         raise NotImplementedError
 
     def read_source(self) -> None:
-        """Read the source and update the list."""
         raise NotImplementedError
 
 
@@ -593,7 +587,6 @@ class RecordScreen(RowScreen):
         raise NotImplementedError
 
     async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Run a resource action on a record."""
         raise NotImplementedError
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
@@ -602,5 +595,4 @@ class RecordScreen(RowScreen):
 
 
 def action_of(hint: KeyHint) -> str:
-    """Return the id of a hint's action."""
     return hint if isinstance(hint, str) else hint[0]

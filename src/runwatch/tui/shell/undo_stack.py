@@ -27,13 +27,10 @@ class LocalChange(NamedTuple):
 
 
 class UndoStack:
-    """The last changes."""
-
     def __init__(self) -> None:
         self._changes: list[LocalChange] = []
 
     def push(self, change: LocalChange) -> None:
-        """Note a change."""
         self._changes.append(change)
         del self._changes[:-MAX_CHANGES]
 

@@ -131,12 +131,10 @@ class EventTail:
 
     @property
     def events(self) -> EventSequence | None:
-        """The events shown; ``None`` for none."""
         return self._events
 
     @property
     def length(self) -> int:
-        """Number of events."""
         return 0 if self._lines is None else self._lines.events_count
 
     @property

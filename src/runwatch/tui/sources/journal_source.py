@@ -73,7 +73,6 @@ class JournalSource:
         return local_state(self._read_at, self._clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
-        """Return whether all rows are listed."""
         return self._found is not None or len(self._items) < self._limit
 
     async def read(self) -> None:

@@ -155,5 +155,4 @@ class UsageReconciler:
         self._reports.refresh()
 
     def close(self) -> None:
-        """Stop polling."""
         self._reports.show()

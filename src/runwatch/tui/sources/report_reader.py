@@ -50,14 +50,12 @@ class ReportReader:
 
 
 def make_report_poller(session: ServiceSession, **more: Any) -> ReportPoller:
-    """Return a poller of a session's reports."""
     from runwatch.store.live.report_poller import ReportPoller
 
     return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock, **more)
 
 
 def only_record(collection: Collection) -> Record | None:
-    """Return the only record of a collection, once read."""
     return collection.records[0] if collection.records else None
 
 

@@ -12,19 +12,13 @@ FILE_PROFILE = "file"
 
 
 class RowSource(Protocol):
-    """Source of a list screen's rows."""
-
     def items(self) -> Sequence[Any]:
         """Return all records in order; the same object until one of them changes."""
         ...
 
-    def state(self) -> PaneState:
-        """Return the state shown in the frame."""
-        ...
+    def state(self) -> PaneState: ...
 
-    def end_is_proven(self) -> bool:
-        """Return whether all items are known."""
-        ...
+    def end_is_proven(self) -> bool: ...
 
     async def read(self) -> None:
         """Read what is not pushed; called when the screen opens and after every request."""

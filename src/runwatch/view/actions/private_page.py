@@ -26,7 +26,6 @@ MAX_POLLS: Final = 900
 
 
 def find_page_address(answer: object) -> str | None:
-    """Return the private page address in a response."""
     value = answer.get("continue_url") if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) and value else None
 

@@ -40,7 +40,6 @@ class KeyedEndpoint:
 
     @property
     def singular(self) -> str:
-        """Singular noun in commands."""
         return self.verbs.removesuffix("s")
 
 
@@ -111,7 +110,6 @@ def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
 def revoke_key_action(
     endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool], off_because: str
 ) -> ResourceAction[Any]:
-    """Return the action that stops using a key."""
     return ResourceAction(
         "revoke", "Stop using its key", "verifiers revoke" if endpoint.verbs == "verifiers" else "",
         is_destructive=True, enabled_when=is_usable, off_because=off_because,

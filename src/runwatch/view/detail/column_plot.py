@@ -117,7 +117,6 @@ class ColumnPlot:
     groupings: tuple[PlotGrouping, ...] = ()
 
     def chosen(self, place: PlotPlace) -> int:
-        """Return the number of the chosen day."""
         return next((number for number, day in enumerate(self.days) if day.name == place.day), len(self.days) - 1)
 
     def moved(self, place: PlotPlace, step: int) -> PlotPlace:

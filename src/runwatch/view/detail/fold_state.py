@@ -35,7 +35,6 @@ class FoldState:
         return self._chosen.get((about, key), len(key) > 1 and count > FOLD_THRESHOLD_LINES)
 
     def fold(self, about: str, key: FoldKey, *, folded: bool) -> None:
-        """Fold or unfold a part."""
         self._chosen[about, key] = folded
 
 

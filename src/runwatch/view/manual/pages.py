@@ -137,7 +137,6 @@ def _line(item: Block, width: int, target: object = None) -> DetailLine:
 
 
 def _is_next_item(before: Block | None, item: Block) -> bool:
-    """Whether a block is the next item of the previous block's list."""
     return isinstance(item, Paragraph) and isinstance(before, Paragraph) and bool(item.mark and before.mark)
 
 

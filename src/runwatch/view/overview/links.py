@@ -50,7 +50,6 @@ def make_link_span(text: object, role: Role = Role.PLAIN, way: ViewLink | None =
 
 
 def make_plain_span(text: object) -> LinkSpan:
-    """Make a label or a gap."""
     return LinkSpan(line(text), Role.QUIET)
 
 
@@ -60,7 +59,6 @@ def pad_line(part: LinkSpan, cells: int, align: str = "left", mark: str = "…")
 
 
 def count_cells(parts: LinkedLine) -> int:
-    """Return the width of a line in cells."""
     return sum(cell_width(part.text) for part in parts)
 
 

@@ -24,8 +24,6 @@ from runwatch.view.text.safe_text import SafeText, line
 
 @dataclass(frozen=True, slots=True)
 class CopyOption:
-    """One thing to copy."""
-
     what: SafeText
     text: CopiedText
 

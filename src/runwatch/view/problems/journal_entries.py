@@ -43,7 +43,6 @@ class _Entry(Record):
 
     @property
     def host(self) -> str | None:
-        """Host and port of the service."""
         return None if self.origin is None else self.origin.rpartition("//")[2]
 
     @property
@@ -53,7 +52,6 @@ class _Entry(Record):
 
     @property
     def is_submit(self) -> bool:
-        """Whether the request submits a run."""
         return self.operation == SUBMIT
 
     @property

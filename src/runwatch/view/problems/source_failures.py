@@ -22,8 +22,6 @@ from runwatch.view.text.safe_text import line
 
 
 class SourceTestFailure(NamedTuple):
-    """Explanation of a failed test."""
-
     why: str
     advice: str
 

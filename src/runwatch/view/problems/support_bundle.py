@@ -146,7 +146,6 @@ def parse_bundle(
 
 
 def is_bundle(value: object) -> bool:
-    """Whether a JSON value is a support bundle."""
     return isinstance(value, Mapping) and value.get("form") == BUNDLE_FORMAT
 
 

@@ -64,9 +64,7 @@ class FilterableRow(Protocol):
         """Return the exact value of a field; ``None`` if absent."""
         ...
 
-    def shown(self, name: str) -> tuple[str, ...]:
-        """Return the texts of a field."""
-        ...
+    def shown(self, name: str) -> tuple[str, ...]: ...
 
     def text(self) -> str:
         """Return what the row says, one text per line."""
@@ -80,17 +78,13 @@ class FilterableRow(Protocol):
         """
         ...
 
-    def flag(self, name: str) -> bool:
-        """Whether a flag applies."""
-        ...
+    def flag(self, name: str) -> bool: ...
 
 
 R = TypeVar("R", bound=FilterableRow)
 
 
 class Term(Protocol):
-    """A part of a filter."""
-
     def matches(self, row: FilterableRow) -> bool: ...
 
 
@@ -121,7 +115,6 @@ class MatchesPattern:
     pattern: SafeRegex
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any text of the row contains a match."""
         return any(map(self.pattern.found_in, row.text().split("\n")))
 
 
@@ -191,7 +184,6 @@ class HasFlag:
     flag: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the flag applies."""
         return row.flag(self.flag)
 
 
@@ -213,7 +205,6 @@ class AllOf:
     terms: tuple[Term, ...]
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether all terms match."""
         return all(term.matches(row) for term in self.terms)
 
 
@@ -224,7 +215,6 @@ class AnyOf:
     terms: tuple[Term, ...]
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any term matches."""
         return any(term.matches(row) for term in self.terms)
 
 
@@ -242,7 +232,6 @@ class Query:
     servers: Mapping[str, str]
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the row matches the filter."""
         return self.term.matches(row)
 
     def keep(self, rows: Iterable[R]) -> list[R]:

@@ -112,7 +112,6 @@ class _Reader:
         return min(reach, MAX_REACH)
 
     def read(self) -> None:
-        """Read the whole pattern."""
         while self.position < len(self.source):
             start = self.position
             char = self.source[start]

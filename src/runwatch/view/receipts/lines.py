@@ -62,7 +62,6 @@ def checked_by(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellTe
 
 
 def anchors(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """List the anchors of a verdict."""
     stated = part.recorded_check.anchor_results if part.recorded_check is not None else None
     anchors = stated or (part.verifier.anchor_results if part.verifier is not None else None)
     if not anchors:

@@ -47,7 +47,6 @@ class CheckTrend:
 
     @property
     def total(self) -> int:
-        """Number of verdicts."""
         return sum(day.total or 0 for day in self.days)
 
     @property

@@ -72,7 +72,6 @@ def count_receipts(exported: ComplianceExport) -> int | None:
 
 
 def summary_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
-    """Return the counts of an export's contents."""
     period, totals = exported.period or Period({}), exported.usage_totals or UsageTotals({})
     start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
     log = exported.decision_log

@@ -40,7 +40,6 @@ class NamedPeriod:
     of: Callable[[date], ReportPeriod]
 
     def at(self, now: datetime) -> ReportPeriod:
-        """Return the period at a time."""
         return self.of(now.astimezone(UTC).date())
 
 

@@ -62,7 +62,6 @@ class NameLookup:
         return line(known.display_name) if known and known.display_name else short_id(arm_id, context.glyphs)
 
     def model(self, arm_id: str | None) -> str | None:
-        """Return the model of a saved model."""
         known = self.arms.get(arm_id or "")
         return None if known is None else known.model_id
 
@@ -239,7 +238,6 @@ def _plot_day(name: str, row: ChartRow | None, *, is_partial: bool) -> PlotDay:
 
 
 def _fee_grouping(listed: Sequence[str], by_day: Mapping[str, DayUsage]) -> list[PlotGrouping]:
-    """Return the grouping by usage and fee, if there are fees."""
     parts = tuple((_parts(by_day[day]) if day in by_day else None) or () for day in listed)
     has_fees = any(fee > 0 for part in parts for fee in part[1:])
     return [PlotGrouping("fee", tuple(map(line, _SERIES)), parts)] if has_fees else []

@@ -92,7 +92,6 @@ class _EventRow(RecordRow[RunEvent]):
         )
 
     def _line(self, wire: str) -> bytes:
-        """Return what the line says."""
         key = self._drawing.spec.columns[1].id, _UNSHOWN.sub("", wire)
         said = self._lines.get(key)
         if said is None:
@@ -107,14 +106,11 @@ class _EventRow(RecordRow[RunEvent]):
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """A parsed filter of events."""
-
     query: Query
     spec: ResourceSpec[Any]
 
     @property
     def text(self) -> str:
-        """The filter as typed."""
         return self.query.text
 
     @property

@@ -30,7 +30,6 @@ class ResourceEntry(NamedTuple):
     subcommands: str = "list show"
 
     def load(self) -> ResourceSpec[Any]:
-        """Import the specification."""
         module, _, name = self.spec.partition(":")
         spec: ResourceSpec[Any] = getattr(import_module(f"runwatch.view.resources.{module}"), name)
         return spec

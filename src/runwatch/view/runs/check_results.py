@@ -58,7 +58,6 @@ def format_score(value: Decimal | None) -> SafeText:
 
 
 def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> CheckFinding:
-    """Describe one attempt to check an output."""
     match check.activity:
         case "platform_echo":
             return _test(glyphs)

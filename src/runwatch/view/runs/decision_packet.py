@@ -40,7 +40,6 @@ def verdict_role(verdict: str | None) -> Role:
 
 
 def is_rejected(packet: DecisionPacket | None) -> bool:
-    """Whether the decision rejects the work."""
     return packet is not None and verdict_role(packet.verdict) is Role.BAD
 
 

@@ -128,7 +128,6 @@ class RunFacts(NamedTuple):
 
     @property
     def max_runtime_s(self) -> SourcedValue[Decimal]:
-        """The runtime cap, in seconds."""
         return _first(*((_budget(policy).max_runtime_s, source) for policy, source in self._policies))
 
     @property
@@ -203,7 +202,6 @@ class RunFacts(NamedTuple):
 
     @property
     def connection_id(self) -> SourcedValue[str]:
-        """The source connection of the selected option."""
         return SourcedValue(self._selected.connection_id, FROM_RECEIPT if self._selected.connection_id else NO_SOURCE)
 
     @property
@@ -229,7 +227,6 @@ class RunFacts(NamedTuple):
 
     @property
     def ended_at(self) -> SourcedValue[datetime]:
-        """When the run ended."""
         return _first(
             (self.run.completed_at, FROM_RUN), (self._receipt.completed_at, FROM_RECEIPT), (self._final.at, FROM_EVENTS)
         )
@@ -246,7 +243,6 @@ class RunFacts(NamedTuple):
 
     @property
     def cancelled_by(self) -> SourcedValue[str]:
-        """Who cancelled the run."""
         return _first((self.run.cancelled_by, FROM_RUN), (self._final.acted_by, FROM_EVENTS))
 
     @property

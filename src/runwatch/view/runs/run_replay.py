@@ -72,12 +72,10 @@ class RunReplay:
 
     @property
     def first_at(self) -> datetime | None:
-        """The time of the first event."""
         return self._due[0] if self._due else None
 
     @property
     def last_at(self) -> datetime | None:
-        """The time of the last event."""
         return self._due[-1] if self._due else None
 
     @property

@@ -103,7 +103,6 @@ class SettingsContext:
 
 
 def heading_row(title: str, doc: str) -> SettingsRow:
-    """Return the heading of a part of the table."""
     cells = {"key": StyledText(line(title), Role.LIVE), "value": quiet_cell(""), "source": quiet_cell("")}
     return SettingsRow(f"part {title}", cells, (DetailLine(line("part"), line(doc)),), is_heading=True)
 
@@ -157,7 +156,6 @@ def resolve_in_file(
 
 
 def setting_cells(key: str, resolved: ResolvedSetting, glyphs: Glyphs) -> dict[str, StyledText]:
-    """Return the cells of a setting: key, value and source."""
     text = value_text(resolved.value)
     return {
         "key": data_cell(key),
@@ -187,11 +185,9 @@ def data_cell(text: str) -> StyledText:
 
 
 def quiet_cell(text: str) -> StyledText:
-    """Return a cell with secondary text."""
     return StyledText(line(text), Role.QUIET)
 
 
 def about_line(label: str, text: str, role: Role = Role.PLAIN) -> DetailLine:
-    """Return a description line of any length."""
     drawn: SafeText = line(text, None)
     return DetailLine(line(label), drawn, role)

@@ -107,7 +107,6 @@ class FormField:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the command requires it."""
         if self.option is None:
             return False
         by_form = self.is_required and not self.option.uses_start

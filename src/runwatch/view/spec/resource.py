@@ -29,9 +29,7 @@ class Subject(Protocol):
         ...
 
     @property
-    def raw(self) -> Mapping[str, Any]:
-        """The record's JSON."""
-        ...
+    def raw(self) -> Mapping[str, Any]: ...
 
 
 S = TypeVar("S", bound=Subject)

@@ -29,7 +29,6 @@ class PackedValues(Generic[T]):
         self._known: dict[Shape, PackedReads[T] | PartReader | None] = {}
 
     def of(self, subject: Any) -> T:
-        """Return the value of a subject."""
         packed = subject.packed if isinstance(subject, Record) else None
         if packed is None:
             return self._value_of(subject)

@@ -39,11 +39,9 @@ class RecordProfiles:
         return self._known.get(id(subject), (None, ""))[1]
 
     def clear(self) -> None:
-        """Forget all subjects."""
         self._known.clear()
 
     def column(self) -> Column[Any]:
-        """Return the profile column."""
         return Column(
             id=PROFILE,
             title=PROFILE,

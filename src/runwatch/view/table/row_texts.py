@@ -163,8 +163,6 @@ class _Read:
 
 
 class RowTexts(Generic[S]):
-    """What the rows of a list say."""
-
     def __init__(self, spec: ResourceSpec[S]) -> None:
         self._spec = spec
         self._share([column for column in spec.all_columns if column.is_pure])

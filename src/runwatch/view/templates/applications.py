@@ -42,7 +42,6 @@ def choose_poll_interval_s(application: Application) -> float | None:
 
 
 def max_spend_text(plan: Plan) -> str:
-    """Describe the maximum spend of a plan."""
     most = plan.maximum_spend_usd
     return "an amount that the plan does not state" if most is None else f"{plain_decimal(most)} USD"
 
@@ -97,7 +96,6 @@ def waiting_text(note: ApplicationNote, context: RenderContext) -> SafeText:
 
 
 def encode_application_note(note: ApplicationNote) -> str:
-    """Encode a note as JSON."""
     waits = {"spend": note.spend, "until": None if note.until is None else format_iso(note.until)}
     return dumps({"application_id": note.id, **({"waits": waits} if note.spend else {})})
 

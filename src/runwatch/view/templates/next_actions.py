@@ -99,7 +99,6 @@ class NextActionTarget:
 
     @property
     def text(self) -> str:
-        """The text to copy."""
         return self.action.detail or self.action.type or ""
 
 

@@ -263,7 +263,6 @@ def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
 
 
 def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Format a state as glyph and word."""
     glyph = state_glyph(word, glyphs)[0]
     return line(glyph if word is None else f"{glyph} {line(word)}")
 

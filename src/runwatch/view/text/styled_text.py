@@ -9,8 +9,6 @@ from runwatch.view.text.safe_text import SafeText
 
 
 class StyledText(NamedTuple):
-    """Safe text with a role."""
-
     text: SafeText
     role: Role = Role.PLAIN
 

@@ -90,7 +90,6 @@ class PinBoard:
         return tuple({spec.record: None for spec in kinds if spec.record is not Run and not spec.is_local})
 
     def has_run(self, run_id: str) -> bool:
-        """Return whether a run is pinned."""
         return any(pin.target.screen == "runs" and run_id in pin.target.ids for pin in self.pins)
 
     def note_gone(self, kind: str, record_id: str) -> None:
@@ -142,7 +141,6 @@ class PinBoard:
         return line(f"{resource_named(target.screen).singular} {ids[0]}")
 
     def find(self, target: PinTarget) -> int | None:
-        """Return the position of a pin, from 0."""
         return next((place for place, pin in enumerate(self.pins) if pin.target == target), None)
 
     async def change(self, change: PinChange) -> None:

@@ -22,7 +22,6 @@ class EventScreen(ConsoleScreen):
 
     @property
     def tail(self) -> EventTail:
-        """The events shown."""
         raise NotImplementedError
 
     def show_tail(self) -> None:
@@ -87,5 +86,4 @@ class EventScreen(ConsoleScreen):
 
     @property
     def is_drawer_open(self) -> bool:
-        """Whether the drawer shows an event."""
         return any(drawer.display for drawer in self.query("Drawer"))

@@ -121,7 +121,6 @@ class FormScreen(CoveringScreen):
     # For subclasses to override.
 
     def form_title(self) -> StyledSpans:
-        """Return the title of the fields' frame."""
         raise NotImplementedError
 
     def request_line(self) -> StyledSpans:
@@ -264,7 +263,6 @@ class FormScreen(CoveringScreen):
         """Do nothing: the form does not depend on records."""
 
     def show_request(self) -> None:
-        """Show the current request and its problems."""
         body = self.form.body(self._values)
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}

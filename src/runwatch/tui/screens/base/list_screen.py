@@ -284,7 +284,6 @@ class ListScreen(RowScreen):
         self.console.undo.push(LocalChange(name, undo, self))
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        """Sort by a column, or reverse the sort."""
         message.stop()
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
@@ -394,7 +393,6 @@ class ListScreen(RowScreen):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether a filter is set."""
         return self._query is not None
 
     @property

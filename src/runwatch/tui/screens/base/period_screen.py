@@ -42,7 +42,6 @@ class PeriodScreen(ConsoleScreen):
 
     @property
     def period(self) -> ReportPeriod:
-        """The period at the current time."""
         return parse_period(self.period_text, self.console.clock.now())
 
     def period_tabs(self) -> TabBar:

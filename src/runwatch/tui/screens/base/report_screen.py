@@ -142,7 +142,6 @@ class ReportScreen(PeriodScreen):
             self._draw_if_mounted()
 
     def view_state(self, name: str) -> ViewState:
-        """Return the view state with the period."""
         return ViewState(name, filter=self.period_text)
 
     def restore_view(self, view: ViewState) -> None:

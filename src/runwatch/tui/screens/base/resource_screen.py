@@ -86,8 +86,6 @@ DEBOUNCE_S: Final = 0.15
 
 
 class ResourceScreen(ListScreen, RecordScreen):
-    """The screen of one resource."""
-
     NARROW_BELOW = 100
     BINDINGS = make_bindings(
         "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
@@ -475,7 +473,6 @@ class ResourceScreen(ListScreen, RecordScreen):
         return build_sections(self.spec, row.subject, context)
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        """Return the title of the detail's frame."""
         return self.spec.title_of(row.subject, self.console.glyphs)
 
     # Messages and key actions.

@@ -50,7 +50,6 @@ class TabbedScreen(ResourceScreen):
         self.reports = ReportReader(self)
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
-        """Return the report to read for a tab, or ``None``."""
         declared = self._declared.get(tab)
         if declared is None:
             return None
@@ -73,7 +72,6 @@ class TabbedScreen(ResourceScreen):
 
     @property
     def tab(self) -> str:
-        """The active tab."""
         return self.query_one("#tabs", TabBar).active
 
     # Drawing.

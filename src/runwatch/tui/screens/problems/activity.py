@@ -128,8 +128,6 @@ class ActivitySource:
 
 
 class ActivityScreen(ResourceScreen):
-    """The screen of activity around a time."""
-
     HINTS = (
         "list.open", ("screen.filter", "ask"), "screen.copy", "screen.export", "screen.raw", "screen.time",
         ("app.problems", "problems"), "app.quit",

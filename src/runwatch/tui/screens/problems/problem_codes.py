@@ -58,8 +58,6 @@ class ProblemCodeSource:
 
 
 class ProblemCodesScreen(ResourceScreen):
-    """The screen of problem codes."""
-
     BINDINGS = make_bindings("screen.groups")
     HINTS = (
         ("list.open", "list these"), ("screen.groups", "all problems"), "screen.filter", "screen.export",

@@ -52,7 +52,6 @@ class RequestsScreen(ResourceScreen):
 
     @property
     def entry(self) -> RequestEntry | None:
-        """The request under the cursor."""
         entry: RequestEntry | None = self.row.subject if self.row is not None else None
         return entry
 

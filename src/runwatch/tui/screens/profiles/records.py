@@ -60,8 +60,6 @@ class _Home:
 
 @dataclass(frozen=True, slots=True)
 class _Exported:
-    """A record as exported to a file."""
-
     id: str
     raw: Mapping[str, Any]
 
@@ -86,7 +84,6 @@ class MultiProfileBase(ResourceScreen):
         self.profiles_chosen()
 
     def profiles_chosen(self) -> None:
-        """List the records of the chosen profiles."""
         raise NotImplementedError
 
     def action_back(self) -> None:

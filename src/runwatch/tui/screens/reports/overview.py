@@ -67,8 +67,6 @@ POLLED_KINDS: Final[dict[str, type[Record]]] = {
 
 
 class OverviewScreen(ConsoleScreen):
-    """The overview screen."""
-
     AUTO_FOCUS = "#standing-lines"
     NARROW_BELOW = 112
     BINDINGS = make_bindings("screen.new", "screen.copy")

@@ -45,8 +45,6 @@ _MORE: Final = DetailSection(
 
 
 class UsageScreen(ReportScreen):
-    """The screen of account and usage."""
-
     AUTO_FOCUS = "#usage-text"
     BINDINGS = make_bindings("screen.new")
     HINTS = (

@@ -16,8 +16,6 @@ from runwatch.view.text.format import RenderContext
 
 
 class ModelsScreen(FacetedScreen):
-    """The screen of the catalog."""
-
     def __init__(self, source: RowSource) -> None:
         super().__init__(MODELS, source)
 

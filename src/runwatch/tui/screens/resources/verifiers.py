@@ -30,8 +30,6 @@ TREND_PERIOD: Final = PERIODS["30d"]
 
 
 class VerifiersScreen(TabbedScreen):
-    """The screen of output checks."""
-
     MORE_TABS = ((TEST, line("Test")), (TREND, line("Trend")))
 
     def __init__(self, source: RowSource) -> None:

@@ -222,8 +222,6 @@ class _Paste(MultilineInput):
 
 
 class _Outcomes(LineList):
-    """The ids with their outcomes."""
-
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._ids: list[str] = []

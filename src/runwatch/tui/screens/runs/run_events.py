@@ -10,8 +10,6 @@ from runwatch.view.text.glyphs import Role
 
 
 class FileEventsScreen(ResourceScreen):
-    """The screen."""
-
     BINDINGS = make_bindings("screen.replay")
     HINTS = (
         "list.open", "screen.filter", "screen.copy", "screen.replay", "screen.raw", "screen.time", "app.quit",

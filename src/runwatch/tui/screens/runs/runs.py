@@ -39,8 +39,6 @@ _COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
 
 
 class RunsScreen(ResourceScreen, EventScreen):
-    """The screen of runs."""
-
     BINDINGS = make_bindings(
         "tail.follow",
         "screen.new",

@@ -55,7 +55,6 @@ def removal_menu(row: SettingsRow) -> Menu:
 
 
 def find_choice_theme(choice: object) -> str | None:
-    """Return the theme of a choice; ``None`` for other choices."""
     return choice.value if isinstance(choice, SettingChoice) and choice.key == Settings.theme.key else None
 
 
@@ -81,7 +80,6 @@ def validate_setting(settings: Settings, key: str, value: str) -> str:
 
 
 def list_keyed_actions(keys: KeyMap) -> list[KeyedAction]:
-    """Return every action with its current keys."""
     return [
         KeyedAction(
             action.id,

@@ -59,7 +59,6 @@ def open_plan(screen: ConsoleScreen, template_id: str) -> None:
 
 
 def open_application(screen: ConsoleScreen, template_id: str, application_id: str) -> None:
-    """Open a running application."""
     screen.app.push_screen(ApplicationScreen(template_id, screen.breadcrumbs(), application_id))
 
 

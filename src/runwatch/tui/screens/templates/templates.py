@@ -44,8 +44,6 @@ class _Begun:
 
 
 class TemplatesScreen(ResourceScreen):
-    """The screen of templates."""
-
     BINDINGS = make_bindings("review")
     HINTS: ClassVar[Sequence[KeyHint]] = (
         ("list.open", "open and act"), "review.decide", "screen.compare",

@@ -41,7 +41,6 @@ class Breadcrumbs(Bar):
         self._filter: StyledSpans = line("")
 
     def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
-        """Show this path and filter."""
         self._levels = tuple(levels)
         self._filter = line("") if filter is None else filter
         self.refresh()

@@ -27,8 +27,6 @@ class FacetBar(Bar):
 
     @dataclass
     class FacetClicked(Message):
-        """The user clicked a count."""
-
         value: FacetValue
 
     def __init__(self, *, id: str | None = None) -> None:

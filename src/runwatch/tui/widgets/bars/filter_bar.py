@@ -91,8 +91,6 @@ class FilterBar(Horizontal):
 
     @dataclass(eq=False, repr=False)
     class Changed(Message):
-        """The user changed the text."""
-
         text: str
 
     @dataclass(eq=False, repr=False)

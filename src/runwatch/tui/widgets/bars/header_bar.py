@@ -67,7 +67,6 @@ class HeaderBar(Bar):
         self._timer: Timer | None = None
 
     def show(self, place: HeaderInfo) -> None:
-        """Show this content."""
         if place != self.place:
             self.place = place
             self._set_timer()

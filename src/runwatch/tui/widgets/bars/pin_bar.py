@@ -63,7 +63,6 @@ class PinBar(Bar):
         self._tabs = tuple(tabs)
 
     def show(self, tabs: Sequence[PinTab]) -> None:
-        """Show other pins."""
         if self._tabs != tuple(tabs):
             self._tabs = tuple(tabs)
             self.set_class(not tabs, "-empty")

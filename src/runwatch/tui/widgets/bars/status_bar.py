@@ -72,11 +72,9 @@ class StatusBar(Bar):
         self.refresh()
 
     def shows_notice(self, text: SafeText) -> bool:
-        """Return whether a notice with this text is shown."""
         return any(piece == text for piece, _ in self._notice)
 
     def clear_notice(self) -> None:
-        """Remove the notice."""
         self._notice = ()
         self.refresh()
 
@@ -124,5 +122,4 @@ class StatusBar(Bar):
 
 
 def _labelled(hint: KeyHint) -> tuple[str, str]:
-    """Return a hint's action and label."""
     return hint if isinstance(hint, tuple) else (hint, BY_ID[hint].label)

@@ -33,8 +33,6 @@ class TabBar(Bar):
 
     @dataclass
     class TabActivated(Message):
-        """A view was activated."""
-
         tab: str
 
     def __init__(self, tabs: Sequence[tuple[str, SafeText]], *, id: str | None = None) -> None:
@@ -43,7 +41,6 @@ class TabBar(Bar):
         self.active = tabs[0][0]
 
     def choose(self, tab: str) -> None:
-        """Activate a view."""
         if tab != self.active:
             self.active = tab
             self.refresh()

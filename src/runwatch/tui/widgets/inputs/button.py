@@ -49,8 +49,6 @@ class TextButton(Widget, can_focus=True):
 
     @dataclass
     class Pressed(Message):
-        """The user pressed the button."""
-
         button: TextButton
 
     def __init__(self, label: SafeText, *, role: str = Role.PLAIN, id: str | None = None) -> None:

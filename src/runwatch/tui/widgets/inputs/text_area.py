@@ -37,7 +37,6 @@ class SafeTextArea(TextArea):
         return super().edit(edit)
 
     def undo(self) -> None:
-        """Undo the last change."""
         self._stand_on_a_line_that_stays()
         super().undo()
 

@@ -107,7 +107,6 @@ class DetailLayout:
     def rows(
         self, sections: Sequence[DetailSection], links: Sequence[DetailLink], head: Sequence[StyledSpan]
     ) -> list[DetailRow]:
-        """Return the rows of a record."""
         rows: list[DetailRow] = [DetailRow(tuple(head)), _EMPTY] if head else []
         beside = 0
         for group in _groups(sections):

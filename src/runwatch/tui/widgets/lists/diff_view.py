@@ -47,8 +47,6 @@ class _Row:
 
 
 class DiffView(LineList, inherit_bindings=False):
-    """The comparison."""
-
     HEAD_ROWS = 1
     BINDINGS = make_bindings(
         "detail.up", "detail.down", "detail.page_up", "detail.page_down", "detail.top", "detail.bottom"
@@ -63,7 +61,6 @@ class DiffView(LineList, inherit_bindings=False):
 
     @property
     def value(self) -> ComparedValue | None:
-        """The value under the cursor."""
         return self._rows[self._cursor].value if self._rows else None
 
     def show(self, values: Sequence[ComparedValue]) -> None:

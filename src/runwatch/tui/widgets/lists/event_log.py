@@ -55,9 +55,7 @@ Highlighter = Callable[[str], Iterable[tuple[int, int]]]
 class LineSource(Protocol):
     """Source of the lines: a window onto data that may be far larger than memory."""
 
-    def count(self) -> int:
-        """Return the number of lines."""
-        ...
+    def count(self) -> int: ...
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         """Return up to ``count`` lines from ``start`` without waiting.
@@ -196,7 +194,6 @@ class EventLog(LineList, inherit_bindings=False):
 
     @property
     def following(self) -> bool:
-        """Whether the log follows the end."""
         return self._following
 
     def set_following(self, following: bool) -> None:

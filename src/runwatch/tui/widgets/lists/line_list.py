@@ -80,7 +80,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     # For subclasses to override.
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         raise NotImplementedError
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
@@ -223,11 +222,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return self.get_component_rich_style(_CURSOR if self.has_focus else _CURSOR_QUIET)
 
     def piece(self, text: SafeText, role: str, style: Style) -> Segment:
-        """Return a segment in a role's style on the line's background."""
         return to_segment(text, style + get_app(self).role_style(role))
 
     def pieces(self, spans: Iterable[StyledSpan], style: Style) -> list[Segment]:
-        """Return the segments of spans on the line's background."""
         return [self.piece(text, role, style) for text, role in spans]
 
     # Called by Textual and on user input. Textual calls the on_ methods of subclasses first, then these.

@@ -36,8 +36,6 @@ class LinkLines(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(Message):
-        """The user opened a link."""
-
         way: ViewLink
 
     def __init__(self, *, id: str | None = None) -> None:

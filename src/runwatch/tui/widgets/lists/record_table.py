@@ -67,9 +67,7 @@ class TableRow(Protocol):
         """Identifies the row in its table."""
         ...
 
-    def cell(self, column: Any) -> StyledText:
-        """Return a column's text and its role."""
-        ...
+    def cell(self, column: Any) -> StyledText: ...
 
 
 class _Looks(NamedTuple):
@@ -238,12 +236,10 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def column_ids(self) -> tuple[str, ...]:
-        """Ids of all columns, in order."""
         return tuple(column.id for column in self._columns)
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
-        """Ids of the columns that fit."""
         return tuple(placed.column.id for placed in self._placed)
 
     @property
@@ -342,7 +338,6 @@ class RecordTable(LineList, inherit_bindings=False):
         return None if self._shown(text, placed).strip() == text.strip() else text
 
     def _column_at(self, x: int) -> PlacedColumn | None:
-        """Return the column at a cell of the window."""
         for placed in self._placed:
             if placed.start <= x - MARGIN < placed.start + placed.width + placed.gap:
                 return placed

@@ -285,7 +285,6 @@ class ConfirmDialog(Dialog[None]):
             self._keep.label = line("Close")
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
-        """Show the outcome for one record."""
         self.query_one(_Outcomes).tell(key, to_spans(outcome))
 
     def finish(self, outcome: StyledSpans, *, closes: bool = False) -> None:
@@ -493,8 +492,6 @@ class ConfirmDialog(Dialog[None]):
 
 
 class _Outcomes(LineList):
-    """The records with their outcomes."""
-
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="sheet-rows")
         self._dialog_rows = tuple(rows)

@@ -68,5 +68,4 @@ class Dialog(ModalScreen[ScreenResultType]):
         yield HeaderBar(self._place)
 
     def show_place(self, place: HeaderInfo) -> None:
-        """Update the header bar."""
         self.query_one(HeaderBar).show(place)

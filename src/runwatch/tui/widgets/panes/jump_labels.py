@@ -138,7 +138,6 @@ def _targets_of(widget: Widget) -> Iterable[JumpTarget]:
 
 
 def _is_in_sight(screen: Screen[Any], widget: Widget, target: JumpTarget) -> bool:
-    """Return whether nothing covers the widget at the target."""
     try:
         seen, _ = screen.get_widget_at(target.x, target.y)
     except NoWidget:

@@ -93,7 +93,6 @@ class ProblemPanel(Pane):
         self._fields.show([text_section(json)])
 
     def clear(self) -> None:
-        """Show no problem."""
         self.entry = None
         self.set_border_text(title=line(""), age=line(""), counters=line(""))
         self._fields.show(())

@@ -124,7 +124,6 @@ class RunDetail(Vertical):
         self._draw()
 
     def clear(self) -> None:
-        """Show no run."""
         self._facts = None
         self._start_over()
         self.event_log.show(EmptyLineSource(), following=True)
@@ -168,7 +167,6 @@ class RunDetail(Vertical):
         self.query_one(FilterBar).show_error(line(reason))
 
     def close_search(self) -> None:
-        """Return to the events."""
         self.remove_class("-searching")
         self.event_log.focus()
 
@@ -192,7 +190,6 @@ class RunDetail(Vertical):
         self.post_message(self.SearchSubmitted(""))
 
     def choose(self, tab: str) -> None:
-        """Show a view."""
         self._tabs.choose(tab)
 
     def action_filter(self) -> None:

@@ -15,8 +15,6 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 
 
 class TileLines(Static, can_focus=True):
-    """The newest events of a tile, one line each."""
-
     DEFAULT_CSS = """
     TileLines {
         height: 1fr;
@@ -57,7 +55,6 @@ class RunTile(Pane):
 
     @property
     def cells(self) -> int:
-        """Width of an event."""
         return max(1, self.content_size.width - 2)
 
     def show(self, run_id: str, edge: BorderText, lines: Sequence[StyledSpans]) -> None:
@@ -68,7 +65,6 @@ class RunTile(Pane):
             self._lines.update(to_lines(lines))
 
     def focus_lines(self) -> None:
-        """Take the focus."""
         self._lines.focus()
 
     def on_resize(self, event: events.Resize) -> None:
