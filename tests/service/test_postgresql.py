@@ -14,7 +14,9 @@ import httpx
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Column, Text
 
 from runwatch import cli
 from runwatch.base.errors import DataError, LocalServiceError, RunwatchError, UsageError
@@ -27,7 +29,7 @@ from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.backends.postgresql_session import Session
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.errors import DatabaseUnreachableError
-from runwatch.service.migrations import upgrade
+from runwatch.service.migrations import revisions
 from runwatch.service.tables import SCHEMA_VERSION, metadata, tenants
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Serving, echo_body
@@ -341,18 +343,14 @@ def test_from_the_first_schema_a_database_gets_the_declared_tables(place: Place,
 
 
 async def test_an_older_schema_is_migrated_and_a_newer_one_is_refused(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    revisions = tmp_path / "revisions"
-    revisions.mkdir()
-    for version, before in ((SCHEMA_VERSION, None), (SCHEMA_VERSION + 1, upgrade.revision_id(SCHEMA_VERSION))):
-        (revisions / f"r{version}.py").write_text(
-            f"from sqlalchemy import *\nrevision, down_revision = '{version:04}', {before!r}\n"
-            "def upgrade(op):\n    op.add_column('tenants', Column('added', Text, server_default='x'))\n"
-        )
+    def revision(op: Operations) -> None:
+        op.add_column("tenants", Column("added", Text, server_default="x"))
+
     place.open().close()
     with monkeypatch.context() as newer:
-        newer.setattr(upgrade, "REVISIONS", revisions)
+        newer.setattr(revisions, "REVISIONS", (*revisions.REVISIONS, revision))
         newer.setattr(database_module, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
         database = place.open()
         await database.write(add("migrated"))

@@ -1,8 +1,7 @@
 """Apply the revisions missing from a database file, all in one transaction or none.
 
-A revision is a module of ``revisions`` with Alembic's ``revision`` and ``down_revision``, and ``upgrade(op)``, which
-receives Alembic's operations. Its id is the resulting schema version in four digits. SQLite's own ``user_version``
-stores a file's version, so that older code can refuse it without Alembic.
+A revision is a function that receives Alembic's operations. SQLite's own ``user_version`` stores a file's version, so
+that older code can refuse it without Alembic.
 """
 
 from __future__ import annotations
@@ -11,25 +10,18 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from runwatch.base.errors import DataError
 from runwatch.base.sqlite_errors import UNWRITABLE, find_error_code
+from runwatch.service.migrations import revisions
 from runwatch.service.migrations.backup import backup_of, make_backup
 from runwatch.service.migrations.disk_errors import translate_disk_errors
-
-REVISIONS: Final = Path(__file__).parent / "revisions"
-
-
-def revision_id(version: int) -> str:
-    """Return the id of the revision that leads to a schema version."""
-    return f"{version:04}"
 
 
 def migrate(engine: Engine, path: Path, target: int) -> None:
@@ -56,11 +48,9 @@ def migrate(engine: Engine, path: Path, target: int) -> None:
 
 def apply_revisions(connection: Connection, version: int, target: int) -> None:
     """Apply the revisions between two schema versions in the current transaction, to any database."""
-    script = ScriptDirectory(str(REVISIONS), version_locations=[str(REVISIONS)])
-    steps = [*script.iterate_revisions(revision_id(target), revision_id(version))]
     operations = Operations(MigrationContext.configure(connection))
-    for step in reversed(steps):
-        step.module.upgrade(operations)
+    for revision in revisions.REVISIONS[version - 1 : target - 1]:
+        revision(operations)
 
 
 def _apply(connection: Connection, version: int, target: int) -> None:
