@@ -301,13 +301,10 @@ def export_refusal(path: Path, *, replace: bool) -> str | None:
         return None
     if not replace:
         return "a link already exists there" if stat.S_ISLNK(mode) else "it is there already"
-    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) or _is_of_the_system(path.parent):
+    top = Path(os.path.realpath(path.parent)).parts[1:2]
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) or not _SYSTEM_DIRECTORIES.isdisjoint(top):
         return "it is not a regular file"
     return None
-
-
-def _is_of_the_system(directory: Path) -> bool:
-    return Path(os.path.realpath(directory)).parts[1:2] in {(name,) for name in _SYSTEM_DIRECTORIES}
 
 
 def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool = False) -> None:

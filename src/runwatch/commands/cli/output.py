@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
-from typing import TextIO
 
 from runwatch.base.json import dumps
 from runwatch.base.text import clean_block, clean_line
@@ -29,17 +28,11 @@ class CommandOutput:
         complete: Completes commands that a note or warning suggests.
     """
 
-    def __init__(
-        self,
-        form: str = "table",
-        stdout: TextIO | None = None,
-        stderr: TextIO | None = None,
-        complete: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, form: str = "table", complete: Callable[[str], str] = str) -> None:
         self.form = form
         self.complete = complete
-        self._stdout = stdout or sys.stdout
-        self._stderr = stderr or sys.stderr
+        self._stdout = sys.stdout
+        self._stderr = sys.stderr
 
     @property
     def is_json(self) -> bool:

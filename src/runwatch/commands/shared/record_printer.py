@@ -136,7 +136,8 @@ class RecordPrinter:
 
     def _check_records(self, values: Sequence[Any]) -> None:
         """Check the fields of the items that are records, and warn of others."""
-        records = len(values.records) if isinstance(values, ListedItems) else sum(map(_is_object, values))
+        whole = values.records if isinstance(values, ListedItems) else [one for one in values if isinstance(one, dict)]
+        records = len(whole)
         self.check_fields(values if records else ())
         if records < len(values):
             self._output.warn(f"{len(values) - records} items of the list are not records")
@@ -187,10 +188,6 @@ def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
         return replace(column, cell=None, format=None, min_cells=column.max_cells * 10, max_cells=column.max_cells * 10)
 
     return replace(spec, columns=tuple(whole(column) for column in spec.columns))
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def _has(raw: object, path: json_paths.JsonPath) -> bool:

@@ -134,7 +134,7 @@ def _covering(rows: Sequence[Row], data_classes: Collection[str]) -> list[Row]:
 
 
 def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> RankedArm:
-    known = provenance(connection, deployment, None)
+    known = provenance(connection, deployment)
     lane = lane_json(connection)
     del lane["commercial_owner"]
     return RankedArm(

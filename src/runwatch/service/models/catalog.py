@@ -108,17 +108,13 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
         },
         "connection": {**lane_json(connection), **_name_json(connection)},
         "deployment": pick(deployment, _DEPLOYMENT),
-        "provenance": provenance(connection, deployment, None),
+        "provenance": provenance(connection, deployment),
         "arm_registration_template": arm_template(connection, deployment),
     }
 
 
-def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None) -> dict[str, Any]:
-    """Build the ModelAttemptProvenance: which model was requested, where, and which one answered.
-
-    Args:
-        resolved: ``upstream_ref``, ``source_request_id`` and ``attestation`` from the source; ``None`` before a call.
-    """
+def provenance(connection: Row, deployment: Row) -> dict[str, Any]:
+    """Build the ModelAttemptProvenance before a call: which model is requested, and where."""
     requested = {
         "model_key": deployment["model_key"],
         **pick(deployment["definition"], "publisher_id family release"),
@@ -139,7 +135,7 @@ def provenance(connection: Row, deployment: Row, resolved: dict[str, Any] | None
         "deployment": pick(
             deployment, "model_deployment_id protocol_profile location route pricing_basis fallback_policy"
         ),
-        "resolved": resolved,
+        "resolved": None,
     }
 
 

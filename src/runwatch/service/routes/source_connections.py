@@ -134,7 +134,7 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
             raise RefusalError("invalid_state", _CLOSED_KEY, cause=error.kind) from None
         if new:
             raise make_validation_error(("models", _failed_test(row, error)), cause=error.kind) from None
-        if not _has_answered(error):
+        if error.http_status is None and error.kind in NO_ANSWER:
             raise RefusalError("upstream_unavailable", _failed_list(row, known, error), cause=error.kind) from None
         if error.kind in REFUSALS:
             await call.context.database.write(partial(connections.record_failure, tested=row, error=error))
@@ -206,10 +206,6 @@ def _failed_list(connection: Row, named: Sequence[str], error: ProviderError) ->
     words = connections.describe_failure(connection, error)
     others = f" The models named for the connection ({', '.join(named)}) work without that list." if named else ""
     return f"The source did not give its list of models: {words}. Nothing was changed.{others}"
-
-
-def _has_answered(error: ProviderError) -> bool:
-    return error.http_status is not None or error.kind not in NO_ANSWER
 
 
 def _find_open(transaction: Transaction, call: AuthenticatedRequest) -> Row:

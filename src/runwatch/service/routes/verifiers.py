@@ -91,7 +91,7 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
     operation_key = call.query.get("operation_key") or None
     await call.read(lambda transaction: _find(transaction, call))
     # The first read after a key's stop date destroys the key.
-    await _destroy(call)
+    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["verifier_id"])
     return await call.show(lambda transaction: bindings.view(transaction, call.ids["verifier_id"], operation_key))
 
 
@@ -164,10 +164,6 @@ async def _key_in_use(call: AuthenticatedRequest) -> Secret | None:
         lambda transaction: bindings.find_secret_handle(transaction, call.ids["verifier_id"], transaction.now)
     )
     return None if handle is None else await call.context.vault.get(handle)
-
-
-async def _destroy(call: AuthenticatedRequest) -> None:
-    await bindings.destroy_retired(call.context.database, call.context.vault, call.ids["verifier_id"])
 
 
 _VERIFIERS: Final = "/v1/verifiers"
