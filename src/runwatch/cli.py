@@ -312,7 +312,7 @@ def _stop(call: Invocation, data_dir: Path) -> int:
         RunwatchError: See :func:`runwatch.settings.local_service.stop_running`.
     """
     from runwatch.base.network.service_file import is_running
-    from runwatch.base.shell_words import quote_word
+    from runwatch.base.shell_words import runwatch_command
     from runwatch.settings import local_service
 
     paths = call.paths
@@ -323,7 +323,7 @@ def _stop(call: Invocation, data_dir: Path) -> int:
     call.output.note(f"no {name} was running")
     for other in (paths.local_service_dir, paths.team_service_dir, paths.team_worker_dir):
         if not call.options.data_dir and is_running(other):
-            command = f"runwatch serve --stop --data-dir {quote_word(str(other))}"
+            command = runwatch_command("serve --stop", data_dir=str(other))
             call.output.note(f"a service runs in {other}; end it with: {command}")
     return 0
 

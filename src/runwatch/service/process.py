@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import LocalServiceError, RunwatchError
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
-from runwatch.base.shell_words import quote_word
+from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_block
 from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
 
@@ -165,7 +165,7 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
         return
     stop = "runwatch serve --stop and the same data directory"
     if options.places is not None:
-        stop = f"runwatch serve --stop --data-dir {quote_word(str(options.data_dir))}"
+        stop = runwatch_command("serve --stop", data_dir=str(options.data_dir))
     if not options.has_interface:
         _say(
             sys.stderr,
