@@ -204,7 +204,7 @@ async def settle_drawn(driven: Driven) -> None:
         # Its first read of the journal may end before or after the journal of the scene is written.
         screen._read()
         await driven.settle()
-    driven.app._tell_screens()
+    driven.app._notify_screens()
     driven.app._tick()
     await driven.settle()
     if isinstance(screen, ResourceScreen):

@@ -761,6 +761,6 @@ async def test_a_tick_before_the_screen_has_its_parts_does_nothing(tmp_path: Pat
         stack = driven.app._screen_stack
         stack.append(driven.app.make_screen("runs"))
         driven.app._tick()
-        driven.app._tell_screens()
+        driven.app._notify_screens()
         stack.pop()
         assert driven.text == shown

@@ -100,7 +100,7 @@ def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told()
     assert plot is not None
     assert [day.name for day in plot.days if day.value is not None] == ["2026-11-01", "2026-11-05", "2026-11-20"]
     assert len(plot.days) == 20
-    assert (plot.days[1].told, plot.days[-1].told) == ("not in the report", "20.0000  1 run")
+    assert (plot.days[1].words, plot.days[-1].words) == ("not in the report", "20.0000  1 run")
     assert plot.groupings == ()
 
 

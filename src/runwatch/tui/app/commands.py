@@ -186,14 +186,14 @@ async def open_run(console: NavigatingApp, text: str) -> None:
 
         outcome = await add_to_watch_list(session, text)
 
-        async def tell() -> None:
+        async def explain() -> None:
             # Do not navigate if the user has left this screen in the meantime.
             if outcome.is_found and console.screen is before:
                 await console.open_run(text)
             role = Role.PLAIN if outcome.is_found else Role.BAD
             console.console_screen.notify_user(f"{shown_id(text)}: {outcome.words}", role)
 
-        run_in_app(console, tell, "opening a run")
+        run_in_app(console, explain, "opening a run")
 
     start_worker(console, read(), "opening a run", group="open")
 

@@ -135,7 +135,7 @@ class ConsoleApp(NavigatingApp):
         self.profile_name = LOCAL if opening.file is None else FILE_PROFILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
-        self._told_at = -math.inf
+        self._notified_at = -math.inf
         self._seconds = 0
         self.left_runs = ""
         self.run_draft = None
@@ -235,7 +235,7 @@ class ConsoleApp(NavigatingApp):
 
         self.console_screen.notify_user(notice, role)
         if isinstance(self.screen, ConfirmDialog):
-            self.screen.tell(((line(notice), role),))
+            self.screen.show_notice(((line(notice), role),))
 
     def ring_bell(self) -> None:
         self._bell.ring()
@@ -390,7 +390,7 @@ class ConsoleApp(NavigatingApp):
         # Their dialogs are imported with the first one, because most sessions have none.
         is_new = "unconfirmed_writes" not in self.__dict__
         if not is_new or (self.session is not None and await self.session.unconfirmed_writes()):
-            await self.unconfirmed_writes.tell()
+            await self.unconfirmed_writes.show_warning()
 
     # Life cycle.
 
@@ -664,11 +664,11 @@ class ConsoleApp(NavigatingApp):
         self._bell.note(delta)
         self._changed.add(delta.kind)
         if self._gather is None:
-            wait = self._told_at + GATHER_S - self.clock.monotonic()
-            self._gather = self.set_timer(max(FIRST_GATHER_S, wait), self._tell_screens)
+            wait = self._notified_at + GATHER_S - self.clock.monotonic()
+            self._gather = self.set_timer(max(FIRST_GATHER_S, wait), self._notify_screens)
 
-    def _tell_screens(self) -> None:
-        self._gather, self._told_at = None, self.clock.monotonic()
+    def _notify_screens(self) -> None:
+        self._gather, self._notified_at = None, self.clock.monotonic()
         changed, self._changed = frozenset(self._changed), set()
         screen = self.mounted_screen
         if isinstance(screen, ConsoleScreen):

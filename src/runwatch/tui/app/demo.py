@@ -45,7 +45,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
         )
 
         def start_early() -> None:
-            # The console asks for the same service again, waits for it, and tells of a failure.
+            # The console asks for the same service again, waits for it, and reports a failure.
             with contextlib.suppress(RunwatchError):
                 ensure_running(paths.local_service_dir)
 

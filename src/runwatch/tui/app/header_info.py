@@ -26,7 +26,7 @@ LIVE_S: Final = 60.0
 """A list of runs up to this old, in seconds, counts as live, as do two of its intervals."""
 
 SILENT_S: Final = 8.0
-"""A read of the runs that waits longer than this, in seconds, is told: a service that hangs is not live."""
+"""A read of the runs that waits longer than this, in seconds, is shown: a service that hangs is not live."""
 
 if TYPE_CHECKING:
     from pathlib import Path

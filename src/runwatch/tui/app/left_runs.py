@@ -1,4 +1,4 @@
-"""The runs that go on when the console is quit, told on the terminal afterwards."""
+"""The runs that go on when the console is quit, named on the terminal afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _log: Final = logging.getLogger(__name__)
 
 async def find_left_runs(sessions: Iterable[ServiceSession]) -> str:
     """Return which runs on the watch lists of these services are live, and how to follow them; empty for none."""
-    told: list[str] = []
+    lines: list[str] = []
     for session in sessions:
         try:
             watched = await session.watch_list.list(session.scope)
@@ -34,8 +34,8 @@ async def find_left_runs(sessions: Iterable[ServiceSession]) -> str:
         runs = (session.store.find(session.scope.profile, Run, each.run_id) for each in watched)
         live = [run.id for run in runs if run is not None and not run.is_final]
         if live:
-            told += _lines(session, live)
-    return "".join(f"{text}\n" for text in told)
+            lines += _lines(session, live)
+    return "".join(f"{text}\n" for text in lines)
 
 
 def _lines(session: ServiceSession, live: list[str]) -> list[str]:

@@ -50,12 +50,12 @@ class RunNotifier:
                 self._live.discard(run_id)
                 ended.append(run)
         settings = self._console.settings
-        tells_all = settings.notice or settings.desktop_notice != "off"
-        told = [run for run in ended if tells_all or (settings.bell and run.status in BAD_ENDS)]
-        if told:
-            start_worker(self._console, self._tell(told), "telling of runs that ended", group="bell")
+        names_all = settings.notice or settings.desktop_notice != "off"
+        named = [run for run in ended if names_all or (settings.bell and run.status in BAD_ENDS)]
+        if named:
+            start_worker(self._console, self._notify(named), "announcing runs that ended", group="bell")
 
-    async def _tell(self, ended: Sequence[Run]) -> None:
+    async def _notify(self, ended: Sequence[Run]) -> None:
         session = self._console.session
         if session is None:
             return

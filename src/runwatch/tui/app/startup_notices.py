@@ -123,8 +123,8 @@ def settings_warnings(loaded: LoadedSettings) -> list[str]:
         else:
             warnings.append(str(problem))
     if unused:
-        told = "1 own command is" if len(unused) == 1 else f"{len(unused)} own commands are"
-        warnings.append(f"{told} not used; 'runwatch config validate' says why")
+        subject = "1 own command is" if len(unused) == 1 else f"{len(unused)} own commands are"
+        warnings.append(f"{subject} not used; 'runwatch config validate' says why")
     return warnings
 
 
@@ -135,9 +135,9 @@ def warnings_text(warnings: Sequence[str], glyph: str) -> tuple[StyledSpans, ...
         warnings: One sentence each, from any source; they are cleaned here.
         glyph: The sign before them.
     """
-    told: list[StyledSpans] = [
+    shown: list[StyledSpans] = [
         (label_span(f"{glyph} {line(warning)}", Role.WARN),) for warning in warnings[:SHOWN_WARNINGS]
     ]
-    more = len(warnings) - len(told)
+    more = len(warnings) - len(shown)
     rest = f"{more} more, which 'runwatch config validate' lists; " if more else ""
-    return (*told, line(f"{rest}esc hides this"))
+    return (*shown, line(f"{rest}esc hides this"))

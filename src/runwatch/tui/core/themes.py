@@ -227,13 +227,13 @@ def _read(name: str, file: Path) -> Palette:
     if reading.faults:
         raise SettingsError(
             f"The theme {name} is not usable",
-            detail=_told(file, text, reading.faults),
+            detail=_fault_text(file, text, reading.faults),
             hint="runwatch-dark.toml, which comes with the program, documents the form.",
         )
     return palette
 
 
-def _told(file: Path, text: str, faults: Sequence[tuple[tuple[str, ...], str]]) -> str:
+def _fault_text(file: Path, text: str, faults: Sequence[tuple[tuple[str, ...], str]]) -> str:
     """Describe the faults of a theme file, each with its line number where known."""
     from runwatch.settings.toml_lines import key_lines
 

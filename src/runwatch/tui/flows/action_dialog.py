@@ -207,9 +207,9 @@ def apply_response(
     elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
         # Responses that no list contains, such as test results, are kept for the record's screen.
         now, monotonic = session.clock.now(), session.clock.monotonic()
-        kind, told = name_response_collection(facts.record, about), (facts.record(value),)
+        kind, records = name_response_collection(facts.record, about), (facts.record(value),)
         session.store.apply(
-            ListRead(session.scope.profile, kind, now, monotonic, told, complete=True, end_is_proven=True)
+            ListRead(session.scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)
         )
     # A replayed response may be old, so reload the lists.
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}

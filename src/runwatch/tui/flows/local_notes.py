@@ -333,7 +333,7 @@ class _Deciding:
 
         start_worker(self._screen, take_back(), "deciding")
 
-    async def _write(self, text: str, told: str) -> SaveResult:
+    async def _write(self, text: str, message: str) -> SaveResult:
         """Save the decision, or remove it; do not overwrite another console's decision the user has not seen.
 
         Raises:
@@ -351,7 +351,7 @@ class _Deciding:
         if self._screen.is_attached:
             self._on_saved()
         if other is None:
-            return SaveResult(is_kept=True, words=line(told))
+            return SaveResult(is_kept=True, words=line(message))
         verdict = f" {self._present.verdict}" if self._present is not None else ""
         did = f"decided{verdict}" if other else "removed the decision"
         then = "enter overwrites it" if text else "its decision stays"

@@ -170,12 +170,12 @@ def _default_browser() -> str:
     if command is None:
         return ""
     try:
-        told = subprocess.run(  # noqa: S603 - a program of the desktop
+        answer = subprocess.run(  # noqa: S603 - a program of the desktop
             [command, "get", "default-web-browser"], capture_output=True, timeout=5, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    name = told.decode("utf-8", "replace").strip()
+    name = answer.decode("utf-8", "replace").strip()
     return "" if "/" in name else name
 
 

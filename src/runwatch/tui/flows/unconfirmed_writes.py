@@ -46,9 +46,9 @@ _KEEP: Final = line("Keep it for later")
 class UnconfirmedWrites:
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._told = ""
+        self._warning = ""
 
-    async def tell(self) -> None:
+    async def show_warning(self) -> None:
         """Show, update or remove the notice about unconfirmed writes.
 
         Raises:
@@ -58,11 +58,11 @@ class UnconfirmedWrites:
         if console.session is None:
             return
         words = self._words(await console.session.unconfirmed_writes())
-        if words == self._told:
+        if words == self._warning:
             return
-        if self._told in console.warnings:
-            console.warnings.remove(self._told)
-        self._told = words
+        if self._warning in console.warnings:
+            console.warnings.remove(self._warning)
+        self._warning = words
         if words:
             console.warnings.append(words)
         console.show_warnings()
@@ -83,7 +83,7 @@ class UnconfirmedWrites:
         if session is None:
             return
         writes = await session.unconfirmed_writes()
-        await self.tell()
+        await self.show_warning()
         if writes:
             title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
             screen.open_overlay(Menu(title, list(self._items(screen, session, writes)), id="kept-writes"))

@@ -37,7 +37,7 @@ TYPED_CHARACTERS: Final = 6
 """How many characters of an id must be typed on a production profile (manual: decisions, "Read-only mode")."""
 
 NOTICE_LINES: Final = 2
-"""Up to this many lines of an outcome are told in a notice; more have to be read."""
+"""Up to this many lines of an outcome are shown in a notice; more have to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class WriteSender:
 
     def _show(self, outcomes: Sequence[RunwatchError | None], description: StyledSpans) -> None:
         if not self.dialog.is_open:
-            self._tell_afterwards(outcomes)
+            self._notify_afterwards(outcomes)
             return
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
@@ -201,7 +201,7 @@ class WriteSender:
             self._notice = f"{self._title()}: {words}", Role.GOOD
         self.dialog.finish(outcome, closes=closes)
 
-    def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
+    def _notify_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
         """Tell the outcome in a notice, because the user has left the dialog meanwhile."""
         good = sum(error is None for error in outcomes)
         first = next((error for error in outcomes if error is not None), None)
@@ -227,7 +227,7 @@ class WriteSender:
     async def _deliver(self, item: PendingWrite) -> RunwatchError | None:
         def on_wait(seconds: float) -> None:
             self._is_held = True
-            self._tell(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
+            self._show_outcome(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
             if self.dialog.is_open:
                 console = self._screen.console
                 goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.render_context())
@@ -238,22 +238,24 @@ class WriteSender:
         if self._is_held:
             self._is_held = False
             self.dialog.go()
-        self._tell(item, label_span("sending", Role.LIVE))
+        self._show_outcome(item, label_span("sending", Role.LIVE))
         try:
             if item.unconfirmed is None:
                 answer = await self._session.send_write(item.write)
             else:
                 answer = await self._session.retry_write(item.unconfirmed)
         except RunwatchError as error:
-            self._tell(item, _outcome(error))
+            self._show_outcome(item, _outcome(error))
             return error
         status = answer.value.get("status") if isinstance(answer.value, dict) else None
-        self._tell(item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD))
+        self._show_outcome(
+            item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
+        )
         self._answer = answer.value
         self._done(item.id, answer.value)
         return None
 
-    def _tell(self, item: PendingWrite, outcome: StyledSpan) -> None:
+    def _show_outcome(self, item: PendingWrite, outcome: StyledSpan) -> None:
         if len(self._items) > 1 and self.dialog.is_open:
             self.dialog.show_outcome(item.id, (outcome,))
 

@@ -1,4 +1,4 @@
-"""Undo of local changes: labels, notes, decisions, marks and filters. Nothing that a service was told is undone."""
+"""Undo of local changes: labels, notes, decisions, marks and filters. Nothing sent to a service is undone."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 async def load_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
     """Return the records of a kind from the store, after reading their list if this session has not read it yet.
 
-    If the list cannot be read, return the known records; :func:`is_list_loaded` tells whether they may be incomplete.
+    If the list cannot be read, return the known records; :func:`is_list_loaded` says whether they may be incomplete.
     """
     if not is_list_loaded(session, kind) and is_listable(kind):
         # The failure is in the journal, and the known records are still useful.

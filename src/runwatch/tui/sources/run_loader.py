@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 _OF_EVENTS: Final = frozenset({"summary", "timeline"})
-"""Tabs that tell what events say."""
+"""Tabs that show what events say."""
 
 ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
 """Shows the sections read: run id, tab, sections."""
@@ -100,7 +100,7 @@ class RunLoader:
         try:
             receipt = await session.client.get_receipt(run_id)
         except ApiError as error:
-            self._tell(run_id, "receipt", error)
+            self._report(run_id, "receipt", error)
             return
         now = session.clock.now()
         session.store.apply(RecordRead(session.scope.profile, Receipt.KIND, now, session.clock.monotonic(), receipt))
@@ -121,11 +121,11 @@ class RunLoader:
         try:
             result = await session.client.get_result(run_id)
         except ApiError as error:
-            self._tell(run_id, "result", error)
+            self._report(run_id, "result", error)
             return
         self._show(run_id, "result", _result_sections(result))
 
-    def _tell(self, run_id: str, what: str, error: ApiError) -> None:
+    def _report(self, run_id: str, what: str, error: ApiError) -> None:
         """Show why a read failed in place of its content."""
         key = self._screen.console.keys.shown("screen.refresh")
         self._show(run_id, what, _failed_sections(what, error, key))
@@ -134,13 +134,13 @@ class RunLoader:
 def _failed_sections(what: str, error: ApiError, key: SafeText) -> tuple[DetailSection, ...]:
     from runwatch.api.errors import ApiProblem
 
-    told = [DetailLine(line(what), line(str(error), None), Role.BAD)]
+    lines = [DetailLine(line(what), line(str(error), None), Role.BAD)]
     if isinstance(error, ApiProblem) and error.problem.instance:
-        told.append(DetailLine(line("instance"), line(error.problem.instance, None)))
+        lines.append(DetailLine(line("instance"), line(error.problem.instance, None)))
     if error.hint:
-        told.append(DetailLine(line("next"), line(error.hint, None)))
-    told.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
-    return (DetailSection(line(""), tuple(told)),)
+        lines.append(DetailLine(line("next"), line(error.hint, None)))
+    lines.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
+    return (DetailSection(line(""), tuple(lines)),)
 
 
 def _result_sections(result: RunResult) -> tuple[DetailSection, ...]:

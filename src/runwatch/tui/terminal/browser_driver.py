@@ -94,11 +94,11 @@ class BrowserDriver(Driver):
 
     def open_url(self, url: str, new_tab: bool = True) -> None:
         """Have the browser open an address in another tab."""
-        self._tell("open", url=url)
+        self._send("open", url=url)
 
     def download(self, file: Path) -> None:
         """Give a file to the browser, which saves it; the server removes it here."""
-        self._tell("download", path=str(file))
+        self._send("download", path=str(file))
 
     def start_application_mode(self) -> None:
         """Start writing and reading, and switch on the modes that the console needs."""
@@ -134,7 +134,7 @@ class BrowserDriver(Driver):
             self._given += 1
             self._writer.write(kind.decode("ascii") + text)
 
-    def _tell(self, kind: str, **members: object) -> None:
+    def _send(self, kind: str, **members: object) -> None:
         self._put(META, json.dumps({"type": kind, **members}))
 
     def _run_input_thread(self) -> None:

@@ -165,9 +165,9 @@ class ConsoleDriver(LinuxDriver):
         self.holds_terminal, self._goes_on = True, False
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.holds_terminal = self._writer_thread is not None and self._writer_thread.is_alive()
-        self._loop.add_signal_handler(signal.SIGWINCH, self._tell_size)
+        self._loop.add_signal_handler(signal.SIGWINCH, self._report_size)
 
-    def _tell_size(self) -> None:
+    def _report_size(self) -> None:
         """Report the current window size to the app.
 
         Textual's own handler may be interrupted by the next signal, and would then report the older size last.

@@ -100,12 +100,12 @@ class Form:
             found = list(unknown_members(self._model().model_validate(body)))
         except ValidationError:
             return []
-        told = []
+        warnings = []
         for path, known in found:
             guess = closest_word(path.rpartition(".")[2], known)
             near = f"; did you mean '{guess}'?" if guess else ""
-            told.append(f"the interface does not define {line(path)}; it may have no effect{near}")
-        return told
+            warnings.append(f"the interface does not define {line(path)}; it may have no effect{near}")
+        return warnings
 
     def _model(self) -> Any:
         from importlib import import_module

@@ -95,13 +95,13 @@ class RunPrefill:
     @property
     def note(self) -> str:
         """What is missing; empty if the form holds the whole earlier request."""
-        told = []
+        sentences = []
         if self.unknown:
-            told.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
+            sentences.append(f"Not known of the earlier run: {', '.join(self.unknown)}.")
         if self.left_out:
-            told.append(f"The earlier request also had {', '.join(self.left_out)}, which this form does not send.")
-        told += [f"{words[:1].upper()}{words[1:]}{'' if words.endswith('?') else '.'}" for words in self.undefined]
-        return " ".join(told)
+            sentences.append(f"The earlier request also had {', '.join(self.left_out)}, which this form does not send.")
+        sentences += [f"{words[:1].upper()}{words[1:]}{'' if words.endswith('?') else '.'}" for words in self.undefined]
+        return " ".join(sentences)
 
 
 def prefill_from_run(facts: RunFacts) -> RunPrefill:
@@ -121,8 +121,8 @@ def prefill_from_run(facts: RunFacts) -> RunPrefill:
 
 def _is_left_empty(field: FormField, facts: RunFacts) -> bool:
     """Whether the run shows that a missing value was left empty."""
-    is_told = field.path.startswith("policy.") and facts.run.policy is not None
-    return (is_told and not field.is_required) or (field.id in _LIVE_ONLY and facts.is_test)
+    is_stated = field.path.startswith("policy.") and facts.run.policy is not None
+    return (is_stated and not field.is_required) or (field.id in _LIVE_ONLY and facts.is_test)
 
 
 def _unsent(request: Mapping[str, Any], parent: str = "") -> Iterator[str]:

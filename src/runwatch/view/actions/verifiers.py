@@ -64,25 +64,25 @@ def _changed_declaration(body: dict[str, Any]) -> dict[str, Any]:
 
 def probe_facts(probe: Probe) -> list[tuple[str, str]]:
     """Return the result of a probe: whether the check can be used, and the three facts with corrections."""
-    told = [("result", "the check can be used" if probe.is_usable else "the check cannot be used yet")]
+    rows = [("result", "the check can be used" if probe.is_usable else "the check cannot be used yet")]
     feedback = probe.raw.get("feedback")
     for name in FACTS:
         fact = feedback.get(name) if isinstance(feedback, Mapping) else None
         if isinstance(fact, Mapping):
             status, correction = fact.get("status"), fact.get("correction")
             advice = f": {correction}" if isinstance(correction, str) and correction else ""
-            told.append((name, f"{status}{advice}"))
-    if len(told) == 1 and probe.reason_code:
-        told.append(("reason", probe.reason_code))
-    return told
+            rows.append((name, f"{status}{advice}"))
+    if len(rows) == 1 and probe.reason_code:
+        rows.append(("reason", probe.reason_code))
+    return rows
 
 
-def _told(member: str) -> Any:
-    def told(answer: Any) -> list[tuple[str, str]]:
+def _result_rows(member: str) -> Any:
+    def rows(answer: Any) -> list[tuple[str, str]]:
         probe = answer.get(member) if isinstance(answer, Mapping) else None
         return probe_facts(Probe(dict(probe))) if isinstance(probe, Mapping) else []
 
-    return told
+    return rows
 
 
 _VERSION: Final = FormField(
@@ -113,7 +113,7 @@ REGISTER: Final = ResourceAction[None](
         transform=_declaration,
         request="verifier.VerifierRequest",
         invalidates=(Verifier,),
-        summarize=_told("preflight"),
+        summarize=_result_rows("preflight"),
     ),
 )  # fmt: skip
 
@@ -126,7 +126,7 @@ TEST: Final = ResourceAction[Verifier](
         " use. No run is touched.",
         cancel_label="Do not call it",
         invalidates=(Verifier,),
-        summarize=_told("probe"),
+        summarize=_result_rows("probe"),
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A plot with a column for each day, one of which is chosen and told: its day, its value and the parts of it.
+"""A plot with a column for each day, one of which is chosen and described: its day, its value and the parts of it.
 
 If not all days fit, those around the chosen one are in sight. The parts of a column differ by pattern, not by color.
 """
@@ -43,14 +43,14 @@ class PlotDay:
     Attributes:
         name: The day, such as ``2026-11-20``.
         value: Its value; ``None`` for a gap.
-        told: Its value in words.
+        words: Its value in words.
         target: Link target, such as what the value counts.
         is_partial: Whether a part of the value is unknown, so that it and its parts are "at least".
     """
 
     name: str
     value: Value
-    told: SafeText
+    words: SafeText
     target: object = None
     is_partial: bool = False
 
@@ -146,10 +146,10 @@ class ColumnPlot:
         else:
             parts = grouping.parts[seen.first : seen.first + seen.shown]
             columns = self._stacks(days, parts, cells, glyphs)
-        told = _told(self.days[chosen], (chosen - seen.first) * seen.step, cells, glyphs)
+        described = _day_text(self.days[chosen], (chosen - seen.first) * seen.step, cells, glyphs)
         rows = [
             *((text, Role.LIVE) for text in columns),
-            (told, Role.PLAIN),
+            (described, Role.PLAIN),
             (self._axis(seen, cell_width(columns[0]), glyphs), Role.QUIET),
         ]
         if self.groupings:
@@ -190,7 +190,7 @@ class ColumnPlot:
         least = f"{glyphs.at_least} " if is_partial else ""
         largest = grouping.others[chosen] if grouping.others else None
 
-        def told(name: SafeText, value: Decimal | None) -> str:
+        def name_and_value(name: SafeText, value: Decimal | None) -> str:
             return line(name, 24) + ("" if value is None else f" {least}{money(value, is_part=is_partial)}")
 
         own = grouping.parts[chosen] or (None,) * len(grouping.series)
@@ -198,8 +198,10 @@ class ColumnPlot:
         # What is nothing on the chosen day is not named there; others stay last.
         named = [one for one in named if one[2] is None or one[2]] or named
         named.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
-        most = f" (most {told(*largest)})" if largest is not None and largest[1] else ""
-        words = (f"{pattern} {told(name, value)}{most if name == OTHERS else ''}" for pattern, name, value in named)
+        most = f" (most {name_and_value(*largest)})" if largest is not None and largest[1] else ""
+        words = (
+            f"{pattern} {name_and_value(name, value)}{most if name == OTHERS else ''}" for pattern, name, value in named
+        )
         return line(f"by {grouping.name}: {'   '.join(words)}", None)
 
     def _axis(self, seen: ColumnsInSight, cells: int, glyphs: Glyphs) -> SafeText:
@@ -218,9 +220,9 @@ class ColumnPlot:
         if most is not None and least is not None:
             words = f"most {money(most[0])} on {most[1]}"
             fewest = f", least {money(least[0])} on {least[1]}" if least != most else ""
-            for told in (f"  {words}{fewest}  ", f"  {words}  "):
-                if cell_width(line(told, None)) <= room:
-                    between = fit(line(told, None), room)
+            for legend in (f"  {words}{fewest}  ", f"  {words}  "):
+                if cell_width(line(legend, None)) <= room:
+                    between = fit(line(legend, None), room)
                     break
         return line(f"{left}{between}{right}", None)
 
@@ -258,9 +260,9 @@ def _short(day: PlotDay) -> SafeText:
     return line(day.name[5:], 10)
 
 
-def _told(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
+def _day_text(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
     """Tell a day beside the mark below its column."""
-    words = line(f"{line(day.name, 10)}  {day.told}", None)
+    words = line(f"{line(day.name, 10)}  {day.words}", None)
     before, after = x - 1, cells - x - 2
     if cell_width(words) <= after or after >= before:
         return line(f"{' ' * x}{glyphs.plain(_MARK)} {truncate(words, max(0, after), glyphs.ellipsis)}", None)

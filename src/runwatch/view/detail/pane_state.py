@@ -148,16 +148,16 @@ def empty_state_lines(
             if failure is not None and failure.needs_start:
                 # No retry starts the service, so the hint stays while one is under way.
                 next_step = failure.hint or next_step
-            return (*_told(failure, "offline"), line(next_step))
+            return (*_failure_lines(failure, "offline"), line(next_step))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             # Imported here, because the first paint has no failure to explain.
             from runwatch.view.problems.explanations import explain_code
 
-            told = explain_code(code)
+            explained = explain_code(code)
             return (
-                *_told(failure, told.sentence),
-                line(told.next_step),
+                *_failure_lines(failure, explained.sentence),
+                line(explained.next_step),
                 line(again or f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
@@ -173,8 +173,8 @@ def empty_state_lines(
         case LoadState.ERROR:
             next_step = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")
             if failure is not None and failure.is_final and not again:
-                return (*_told(failure, "error"), *_less_to_read(spec, key_of))
-            return (*_told(failure, "error"), line(next_step))
+                return (*_failure_lines(failure, "error"), *_less_to_read(spec, key_of))
+            return (*_failure_lines(failure, "error"), line(next_step))
         case LoadState.RATE_LIMITED:
             return (
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),
@@ -199,7 +199,7 @@ def _less_to_read(spec: ResourceSpec[Any], key_of: KeyLookup) -> tuple[SafeText,
     )
 
 
-def _told(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:
+def _failure_lines(failure: ReadFailure | None, otherwise: str) -> tuple[SafeText, ...]:
     if failure is None:
         return (line(otherwise),)
     instance = failure.problem.instance if failure.problem is not None else None

@@ -147,13 +147,13 @@ class _Detail:
         is_empty = True
         for entry in part.lines:
             if isinstance(entry, ComputedLine):
-                shown, told = entry.draw(self.subject, item, self.context), entry.shows(self.subject)
-                source = (*base, *json_paths.parse_path(told)) if told else ()
+                shown, member_path = entry.draw(self.subject, item, self.context), entry.shows(self.subject)
+                source = (*base, *json_paths.parse_path(member_path)) if member_path else ()
                 if shown is not None:
                     lines.append(self._line(entry.label, shown, lead=entry.leads(self.subject, item)))
                     is_empty = False
-                # A line that is left out tells that the member is null.
-                if told and (shown is not None or json_paths.get_at(self.record.raw, source) is None):
+                # A line that is left out says that the member is null.
+                if member_path and (shown is not None or json_paths.get_at(self.record.raw, source) is None):
                     claimed.append(source)
                 continue
             path = (*base, *json_paths.parse_path(entry.path))

@@ -98,15 +98,15 @@ def export_records(
             # Build rows twice, the first time for the headers: keeping them would take several times the memory of the
             # records.
             def rows() -> Iterator[dict[str, Any]]:
-                told = (with_unknown_spend(subject.raw) for subject in subjects)
-                return (_row(row, declared) for raw in told for row in csv_rows(spec.record, raw))
+                records = (with_unknown_spend(subject.raw) for subject in subjects)
+                return (_row(row, declared) for raw in records for row in csv_rows(spec.record, raw))
 
             heads = csv_heads(spec.record, json_paths.csv_columns(spec.record, rows()))
             yield from csv_table(heads, ([row.get(head) for head in heads] for row in rows()))
         case "md":
             heads = [column.title for column in spec.columns]
             yield from markdown_table(
-                heads, ([_told(column, it, context) for column in spec.columns] for it in subjects)
+                heads, ([_shown_value(column, it, context) for column in spec.columns] for it in subjects)
             )
 
 
@@ -152,7 +152,7 @@ def _row(raw: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
     return row
 
 
-def _told(column: Column[S], subject: S, context: RenderContext) -> object:
+def _shown_value(column: Column[S], subject: S, context: RenderContext) -> object:
     """Return a cell of a report: an id, or what else lists cut in its middle, in full; a time in UTC."""
     value = column.value(subject)
     if isinstance(value, datetime):

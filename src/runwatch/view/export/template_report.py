@@ -98,7 +98,7 @@ def _tables(templates: Sequence[TemplateFacts], heading: str) -> Iterator[str]:
     yield from markdown_table(
         _TEMPLATE, ((*_head(facts), ", ".join(facts.codes), *_tail(facts)) for facts in templates)
     )
-    blockers = [(facts.id, *_told(blocker)) for facts in templates for blocker in facts.blockers]
+    blockers = [(facts.id, *_blocker_cells(blocker)) for facts in templates for blocker in facts.blockers]
     if blockers:
         yield f"\n{heading} Blockers and their next actions\n\n"
         yield from markdown_table(_BLOCKER, blockers)
@@ -110,7 +110,7 @@ def report_rows(templates: Iterable[TemplateFacts]) -> Iterator[tuple[str | None
         if not facts.blockers:
             yield (*_head(facts), None, None, None, None, *_tail(facts))
         for blocker in facts.blockers:
-            yield (*_head(facts), *_told(blocker), *_tail(facts))
+            yield (*_head(facts), *_blocker_cells(blocker), *_tail(facts))
 
 
 def _head(facts: TemplateFacts) -> tuple[str | None, ...]:
@@ -118,7 +118,7 @@ def _head(facts: TemplateFacts) -> tuple[str | None, ...]:
     return facts.id, template.template_version, template.access_lane, eligibility_label(template)
 
 
-def _told(blocker: Blocker) -> tuple[str | None, ...]:
+def _blocker_cells(blocker: Blocker) -> tuple[str | None, ...]:
     action = blocker.next_action
     return blocker.code, blocker.detail, *((None, None) if action is None else (action.type, action.detail))
 

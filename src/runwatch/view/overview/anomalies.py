@@ -92,11 +92,11 @@ def find_anomalies(ended: Iterable[EndedRun]) -> list[Anomaly]:
     found += _reasons(runs)
     ranks = {name: rank for rank, name in enumerate([*(name for name, _ in DIMENSIONS), REASON])}
     found.sort(key=lambda it: (it.dimension == REASON, -it.share, -len(it.bad), ranks[it.dimension], it.value))
-    told: set[str] = set()
+    covered: set[str] = set()
     kept: list[Anomaly] = []
     for finding in found:
-        if not told.issuperset(finding.bad):
-            told.update(finding.bad)
+        if not covered.issuperset(finding.bad):
+            covered.update(finding.bad)
             kept.append(finding)
     return kept or _all(runs)
 

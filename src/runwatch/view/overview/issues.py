@@ -85,7 +85,7 @@ class Inventory:
 def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: RenderContext) -> list[Issue]:
     """Return all issues, most urgent first: what fails now, what can no longer be used, and what soon cannot."""
     return [
-        *(_told(finding, inventory, context) for finding in findings),
+        *(_issue_from_anomaly(finding, inventory, context) for finding in findings),
         *_of_connections(inventory, context),
         *_of_checks(inventory, context),
         *_of_arms(inventory, context),
@@ -109,7 +109,7 @@ _RUNS_ON: Final = {
 }  # fmt: skip
 
 
-def _told(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Issue:
+def _issue_from_anomaly(finding: Anomaly, inventory: Inventory, context: RenderContext) -> Issue:
     since = _minute(finding, context)
     dot = f" {context.glyphs.dot} "
     terms = ["is:broken", "!is:test", f"ended>={iso_text(finding.since)}"]

@@ -104,10 +104,10 @@ def _quota(account: Account, state: PaneState | None, context: RenderContext) ->
         return _untold(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
-    told = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
+    used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
     if state is not None and state.age_s is not None and state.age_s >= TOLD_AGE_S:
-        told = f"{told}, {short_duration(state.age_s)} ago"
-    return make_link_span(told, role, ViewLink("account"))
+        used = f"{used}, {short_duration(state.age_s)} ago"
+    return make_link_span(used, role, ViewLink("account"))
 
 
 def _of(limit: int | None) -> str:

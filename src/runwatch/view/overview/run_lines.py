@@ -127,13 +127,13 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int, bar_cells:
         )
     else:
         is_estimated = any(run.is_estimated for run in charged)
-        told = listed_amount(spent, lacking, context.glyphs, is_estimated=is_estimated)
-        cost = (make_plain_span("cost now  "), make_link_span(f"{told} of {money(allowed)}", way=way))
+        amount = listed_amount(spent, lacking, context.glyphs, is_estimated=is_estimated)
+        cost = (make_plain_span("cost now  "), make_link_span(f"{amount} of {money(allowed)}", way=way))
         longer = (*cost, make_plain_span(" allowed"))
         lines.append(longer if count_cells(longer) <= cells else cost)
         width = max(5, min(bar_cells, cells - 8))
         bar = make_link_span(f"{gauge(part, width, context.glyphs)} {percent(part)}", usage_role(part), way)
-        # An empty gauge would tell that nothing is spent.
+        # An empty gauge would say that nothing is spent.
         lines += [(bar,)] if spent or not lacking else []
     more = [f"{unknown} without cost or cap" if unknown and part is not None else "", _of_tests(tests) if tests else ""]
     if any(more):
@@ -200,13 +200,13 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
         bad[bucket] += run.is_bad
     bars = draw_sparkline(ended, BUCKETS, context.glyphs)
     least, most = min(ended), max(ended)
-    told = grouped_number(most) if least == most else f"{grouped_number(least)} to {grouped_number(most)}"
+    rate = grouped_number(most) if least == most else f"{grouped_number(least)} to {grouped_number(most)}"
     are_bad = [wrong and 2 * wrong >= number for number, wrong in zip(ended, bad, strict=True)]
     marks = (
         LinkSpan(line(context.glyphs.bad), Role.BAD) if is_bad else LinkSpan(line(bar))
         for bar, is_bad in zip(bars, are_bad, strict=True)
     )
-    return (*marks, make_plain_span(f"  {told} per 5 min"))
+    return (*marks, make_plain_span(f"  {rate} per 5 min"))
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:

@@ -66,15 +66,15 @@ def build_bundle(
     call = [each for each in near if _is_of_call(each, problem)]
     others = sorted((each for each in near if each not in call), key=lambda each: abs(float(each.offset_s or 0)))
     others = sorted(others[:MAX_NEARBY_REQUESTS], key=lambda each: str(each.raw.get("time")))
-    told = explain_code(problem.code or problem.problem.code or "")
+    explained = explain_code(problem.code or problem.problem.code or "")
     whole = {
         "form": BUNDLE_FORMAT,
         "form_version": BUNDLE_VERSION,
         "made_at": format_iso(made_at),
         "versions": dict(read_versions() if versions is None else versions),
         "problem": dict(problem.raw),
-        "means": str(told.sentence),
-        "next": str(told.next_step),
+        "means": str(explained.sentence),
+        "next": str(explained.next_step),
         "support_block": support_block(problem),
         "requests": [dict(each.raw) for each in call],
         "around": [dict(each.raw) for each in others],

@@ -131,8 +131,8 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
         return None
     lacking = unknown_calls(part.raw)
     known = cost.usd is not None or lacking
-    told = estimated(spent_amount(cost.usd, lacking, is_exact=True), is_estimated=cost.is_estimated)
-    words = [line(f"usage {told}")] if known else []
+    amount = estimated(spent_amount(cost.usd, lacking, is_exact=True), is_estimated=cost.is_estimated)
+    words = [line(f"usage {amount}")] if known else []
     is_partial = cost.usage == "unknown"
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
         words.append(used)
@@ -196,11 +196,11 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
     known = totals.usd + totals.platform_fee_usd
     lacking = receipt.unknown_calls
     if not lacking:
-        told = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
-        return estimated(told, is_estimated=receipt.is_estimated)
+        amount = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
+        return estimated(amount, is_estimated=receipt.is_estimated)
     calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-    told = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
-    return StyledText(line(f"{told}: {calls}"), Role.WARN)
+    amount = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
+    return StyledText(line(f"{amount}: {calls}"), Role.WARN)
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:

@@ -85,8 +85,8 @@ def _lines(
         spent = receipt.known_spend_usd
         over = over_limit(spent, None if budget is None else budget.max_cost_usd)
         if over:
-            told = spent_amount(spent, receipt.unknown_calls, is_exact=True)
-            yield DetailLine(line("spend"), line(f"{told}{over}, the cap from the run"), Role.WARN)
+            amount = spent_amount(spent, receipt.unknown_calls, is_exact=True)
+            yield DetailLine(line("spend"), line(f"{amount}{over}, the cap from the run"), Role.WARN)
         if budget is not None and budget.max_runtime_s is not None and runtime is not None:
             words = f"{duration(runtime)} of {duration(budget.max_runtime_s)}, the cap from the run"
             yield DetailLine(line("runtime"), line(words))

@@ -126,14 +126,14 @@ def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
     """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``.
 
     Args:
-        has_days: Whether to tell the lowest and the highest day.
+        has_days: Whether to state the lowest and the highest day.
     """
     rate = one.pass_rate
-    told = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
+    words = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
     days = [day.pass_rate for day in one.days if day.pass_rate is not None]
     if has_days and days and min(days) != max(days):
-        told += f", by day {_percent(min(days))} to {_percent(max(days))}"
-    return told + (f", {grouped_number(one.failures)} could not run" if one.failures else "")
+        words += f", by day {_percent(min(days))} to {_percent(max(days))}"
+    return words + (f", {grouped_number(one.failures)} could not run" if one.failures else "")
 
 
 def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
@@ -153,13 +153,13 @@ def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
 def _day(day: DayEvaluation, context: RenderContext) -> ChartRow:
     rate = day.pass_rate
     number = line(context.glyphs.nothing if rate is None else _percent(rate))
-    told = [f"{grouped_number(day.passed)} of {grouped_number(day.total)}"]
+    parts = [f"{grouped_number(day.passed)} of {grouped_number(day.total)}"]
     if day.mean_quality_score is not None:
-        told.append(f"score {plain_decimal(day.mean_quality_score)}")
+        parts.append(f"score {plain_decimal(day.mean_quality_score)}")
     if day.technical_failures:
-        told.append(f"{grouped_number(day.technical_failures)} could not run")
+        parts.append(f"{grouped_number(day.technical_failures)} could not run")
     role = Role.WARN if day.technical_failures else Role.PLAIN
-    return ChartRow(line(day.day), rate, number, ", ".join(told), role=role)
+    return ChartRow(line(day.day), rate, number, ", ".join(parts), role=role)
 
 
 def _percent(rate: Decimal) -> str:

@@ -156,11 +156,11 @@ def _calls(totals: UsageTotals) -> SafeText:
 def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     lacking = totals.unknown_token_calls or 0
     known = tokens(totals.input_tokens, totals.output_tokens, context.glyphs, is_partial=bool(lacking))
-    told = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
+    shown = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
     if not lacking:
-        return DetailLine(line("tokens"), told)
+        return DetailLine(line("tokens"), shown)
     calls = f"{grouped_number(lacking)} call{'s' * (lacking != 1)} did not report any"
-    return DetailLine(line("tokens"), line(f"{told}: {calls}"), Role.WARN)
+    return DetailLine(line("tokens"), line(f"{shown}: {calls}"), Role.WARN)
 
 
 def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
@@ -281,8 +281,8 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
         target = ViewState("receipts", filter=kept) if kept else None
         lacking = sum(one.unknown_calls or 0 for one in own)
         is_estimated = any(one.estimated_calls for one in own)
-        told = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
-        found.append(ChartRow(line(model), usd, told, _counted((selected, "selection")), target))
+        amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
+        found.append(ChartRow(line(model), usd, amount, _counted((selected, "selection")), target))
     return found
 
 

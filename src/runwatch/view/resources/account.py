@@ -50,7 +50,7 @@ UNLIMITED: Final = "unlimited"
 """Shown for a limit of ``null``. Not in the specification; the local service sends it."""
 
 NO_BALANCE: Final = "no balance kept"
-"""Shown for a service that tells a balance of 0 because it keeps none."""
+"""Shown for a service that states a balance of 0 because it keeps none."""
 
 
 def is_unlimited(part: Record) -> bool:
@@ -98,12 +98,12 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
     return StyledText(line(f"{grouped_number(quota.used)} of {grouped_number(quota.limit)}"), usage_role(part))
 
 
-def _told_quota(account: Account, _: object, context: RenderContext) -> CellText | None:
+def _quota_text(account: Account, _: object, context: RenderContext) -> CellText | None:
     quota = _executions(account)
     return _of(quota.used, quota.limit, quota, context, word=" used")
 
 
-def _told_running(account: Account, _: object, context: RenderContext) -> CellText | None:
+def _running_text(account: Account, _: object, context: RenderContext) -> CellText | None:
     running = _concurrency(account)
     return _of(running.running, running.limit, running, context)
 
@@ -113,29 +113,29 @@ def _as_limit(value: object, _: RenderContext) -> CellText:
     return line(UNLIMITED if value is None else json_text(value), None)
 
 
-def _told_fees(account: Account, _: object, __: RenderContext) -> CellText | None:
+def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | None:
     """Format the fees of a run and a review, which are added to the cost of models."""
     billing = account.billing or Billing({})
     fees = (
         (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),
     )  # fmt: skip
-    told = [f"{plain_decimal(fee)} USD {what}" for fee, what in fees if fee is not None]
-    return line(", ".join(told)) if told else None
+    parts = [f"{plain_decimal(fee)} USD {what}" for fee, what in fees if fee is not None]
+    return line(", ".join(parts)) if parts else None
 
 
-def _told_reset(account: Account, _: object, context: RenderContext) -> CellText | None:
+def _reset_text(account: Account, _: object, context: RenderContext) -> CellText | None:
     at = _executions(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 
 
-def _told_rate(account: Account, _: object, __: RenderContext) -> CellText | None:
+def _rate_text(account: Account, _: object, __: RenderContext) -> CellText | None:
     quota = account.quota or Quota({})
     if "rate_limit_rpm" not in quota.raw:
         return None
     return grouped_number(quota.rate_limit_rpm) if quota.rate_limit_rpm is not None else line(UNLIMITED)
 
 
-def _told_balance(account: Account, _: object, __: RenderContext) -> CellText | None:
+def _balance_text(account: Account, _: object, __: RenderContext) -> CellText | None:
     balance = account.balance_usd
     if account.keeps_no_balance:
         return StyledText(line(NO_BALANCE), Role.QUIET)
@@ -143,7 +143,7 @@ def _told_balance(account: Account, _: object, __: RenderContext) -> CellText | 
 
 
 def _balance_cell(account: Account, context: RenderContext) -> CellText:
-    return _told_balance(account, None, context) or line(context.glyphs.nothing)
+    return _balance_text(account, None, context) or line(context.glyphs.nothing)
 
 
 ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
@@ -164,9 +164,9 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Limits",
             (
-                ComputedLine("runs", _told_quota), ComputedLine("resets", _told_reset),
-                ComputedLine("live now", _told_running), ComputedLine("requests/min", _told_rate),
-                ComputedLine("balance", _told_balance), ComputedLine("fees", _told_fees),
+                ComputedLine("runs", _quota_text), ComputedLine("resets", _reset_text),
+                ComputedLine("live now", _running_text), ComputedLine("requests/min", _rate_text),
+                ComputedLine("balance", _balance_text), ComputedLine("fees", _fees_text),
             ),
         ),
         SectionSpec(
@@ -192,7 +192,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Balance",
             (
-                ComputedLine("balance_usd", _told_balance, lambda _: "balance.balance_usd"),
+                ComputedLine("balance_usd", _balance_text, lambda _: "balance.balance_usd"),
                 *member_lines("billing_email", under="balance"),
             ),
         ),

@@ -37,8 +37,8 @@ def _spend(receipt: Receipt, context: RenderContext) -> CellText:
     known = receipt.known_spend_usd
     if known is None:
         return line(context.glyphs.unknown)
-    told = listed_amount(known, receipt.unknown_calls, context.glyphs, is_estimated=receipt.is_estimated)
-    return StyledText(told, Role.WARN) if receipt.unknown_calls else told
+    amount = listed_amount(known, receipt.unknown_calls, context.glyphs, is_estimated=receipt.is_estimated)
+    return StyledText(amount, Role.WARN) if receipt.unknown_calls else amount
 
 
 def _check(receipt: Receipt, context: RenderContext) -> CellText:

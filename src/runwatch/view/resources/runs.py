@@ -378,7 +378,7 @@ FIELDS: Final = (
     column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11),
     column("mode=mode.value", cell=_mode),
     id_column("arm|arm_id=arm_id.value", cell=_arm),
-    column("source", lambda run: ", ".join(run.told_by) or None, title="reason from", min_cells=7, max_cells=20),
+    column("source", lambda run: ", ".join(run.reason_sources) or None, title="reason from", min_cells=7, max_cells=20),
     field("cap=max_cost_usd.value"),
     field("runtime_cap=max_runtime_s.value"),
     field("verdict", lambda run: _packet(run).verdict),

@@ -48,19 +48,19 @@ def _means(connection: SourceConnection, _: object, context: RenderContext) -> C
         return StyledText(line(f"Its models can be run.{off}"), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)
-    told = "No model of it can run until a test passes with its current key."
+    sentence = "No model of it can run until a test passes with its current key."
     if connection.test_state == "failed":
         why, advice = explain_failure(connection)
-        told = f"{told} The last test failed: {why}. {complete_advice(advice, context)}"
-    return StyledText(line(told, None), Role.WARN)
+        sentence = f"{sentence} The last test failed: {why}. {complete_advice(advice, context)}"
+    return StyledText(line(sentence, None), Role.WARN)
 
 
 def _answer(connection: SourceConnection, _: object, __: RenderContext) -> CellText | None:
     """Say how long the source asked to wait, and what came in place of its answer, where it did."""
     wait = connection.test_retry_after_s
-    told = describe_body(connection.test_body_kind, connection.test_content_type)
+    body = describe_body(connection.test_body_kind, connection.test_content_type)
     asked = None if wait is None else f"it asked to wait {duration(wait)}"
-    return line("; ".join(filter(None, (told, asked)))) if told or asked else None
+    return line("; ".join(filter(None, (body, asked)))) if body or asked else None
 
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:

@@ -106,18 +106,18 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
     lines = []
     for one in deliveries:
         status, role = with_role(status_cell(one.status, context))
-        told = [one.event_type or context.glyphs.unknown, f"try {one.attempts}" if one.attempts else "not tried yet"]
-        told += [str(one.status_code)] if one.status_code is not None else []
-        told += [one.error] if one.error else []
+        parts = [one.event_type or context.glyphs.unknown, f"try {one.attempts}" if one.attempts else "not tried yet"]
+        parts += [str(one.status_code)] if one.status_code is not None else []
+        parts += [one.error] if one.error else []
         if one.next_attempt_at is not None and one.status == "pending":
             wait_s = -seconds_since(one.next_attempt_at, context.now)
-            told.append(f"next in {short_duration(wait_s)}" if wait_s >= 1 else "next at once")
-        told += [f"replay of {one.replay_of}"] if one.replay_of else []
+            parts.append(f"next in {short_duration(wait_s)}" if wait_s >= 1 else "next at once")
+        parts += [f"replay of {one.replay_of}"] if one.replay_of else []
         target = one if REPLAY.enabled_when(one) else None
         label = line(f"{status}  {ago(one.created_at, context.now)}")
         dot = f" {context.glyphs.dot} "
         lines.append(
-            DetailLine(label, line(dot.join(told), None), role, target=target, does="deliver again" if target else "")
+            DetailLine(label, line(dot.join(parts), None), role, target=target, does="deliver again" if target else "")
         )
     if more:
         lines.append(DetailLine(line(""), line("older ones are not shown; runwatch webhooks deliveries lists all")))

@@ -48,8 +48,8 @@ def describe_failure_class(failure_class: str | None, http_status: int | None = 
     if not failure_class:
         return line("no reason given")
     meaning = CHECK_WORDS.get(failure_class)
-    told = ": ".join(filter(None, ["" if http_status is None else f"HTTP {http_status}", meaning]))
-    return line(f"{failure_class} ({told})" if told else failure_class)
+    meanings = ": ".join(filter(None, ["" if http_status is None else f"HTTP {http_status}", meaning]))
+    return line(f"{failure_class} ({meanings})" if meanings else failure_class)
 
 
 def format_score(value: Decimal | None) -> SafeText:
@@ -121,12 +121,12 @@ def slice_finding(
 def customer_check_id(part: ReceiptSlice) -> str | None:
     """Return the customer's check of a slice, with or without a verdict; ``None`` for the platform's own."""
     recorded = part.recorded_check
-    told = (
+    named = (
         recorded and (recorded.verifier_id or recorded.attempted_verifier_id),
         part.verifier and part.verifier.verifier_id,
         *(check.verifier_id for check in reversed(part.verification_checks or ())),
     )
-    return next((id for id in told if id and id != BASELINE_VERIFIER), None)
+    return next((id for id in named if id and id != BASELINE_VERIFIER), None)
 
 
 def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE, *, is_scored: bool = True) -> CheckFinding | None:

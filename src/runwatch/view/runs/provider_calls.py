@@ -82,8 +82,8 @@ def last_failure_text(receipt: Receipt | None) -> SafeText | None:
     if check is not None:
         return _check_failure_text(check)
     calls = _calls(receipt)
-    is_told = receipt.reason not in _OF_CALLS | {"fallback_exhausted"}
-    return provider_failure_text(calls[-1]) if calls and not is_told else None
+    is_explained = receipt.reason not in _OF_CALLS | {"fallback_exhausted"}
+    return provider_failure_text(calls[-1]) if calls and not is_explained else None
 
 
 def _check_failure_text(check: RecordedCheck) -> SafeText:
@@ -135,8 +135,8 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
             f"The output check{of} gave no verdict: {failure}. The run's on_eval needs a verdict, so the run failed.",
             None,
         )
-    told = f"The last provider call failed: {failure}."
-    return line(told if reason in _OF_CALLS else f"{sentence} {told}")
+    last = f"The last provider call failed: {failure}."
+    return line(last if reason in _OF_CALLS else f"{sentence} {last}")
 
 
 def end_advice_text(
@@ -172,11 +172,11 @@ def _fit_to_answer(step: str, kind: str, calls: Sequence[ProviderCall], errors: 
         _, _, others = step.partition(". ")
         return f"Wait {duration(last.retry_after_s)}, as the provider asked, then submit again. {others}".rstrip()
     body_kind = last.body_kind if isinstance(last, ProviderCall) and kind == "invalid_response" else None
-    told = BODY_ADVICE.get(body_kind or "")
+    advice = BODY_ADVICE.get(body_kind or "")
     return (
         step
-        if told is None
-        else f"{told}. Test the connection, `runwatch sources test {{connection}}`, then submit again."
+        if advice is None
+        else f"{advice}. Test the connection, `runwatch sources test {{connection}}`, then submit again."
     )
 
 
@@ -198,12 +198,12 @@ def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> st
 
 def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
     step = CHECK_ADVICE.get(check.failure_class or "") or explain_reason("check_unavailable").next_step
-    told = complete_advice(step, context, check=check.attempted_verifier_id or "ID")
-    return told if "--on-eval" in told else f"{told} Without `--on-eval` a run completes without a verdict too."
+    advice = complete_advice(step, context, check=check.attempted_verifier_id or "ID")
+    return advice if "--on-eval" in advice else f"{advice} Without `--on-eval` a run completes without a verdict too."
 
 
 def _connection_id(receipt: Receipt | None) -> str | None:
-    """Return the connection of the last call; a receipt whose calls do not tell it has that of the selected option."""
+    """Return the connection of the last call; a receipt whose calls do not name it has that of the selected option."""
     last = next(iter(reversed(_calls(receipt))), None)
     if last is not None and last.connection_id:
         return last.connection_id

@@ -220,7 +220,7 @@ class RunFacts(NamedTuple):
         return self.packet.value is not None or self._request.review_composer is not None
 
     @property
-    def told_by(self) -> tuple[str, ...]:
+    def reason_sources(self) -> tuple[str, ...]:
         """The distinct sources of provider, model, saved model and reason."""
         facts = (self.model, self.provider, self.arm_id, self.reason)
         return tuple(dict.fromkeys(fact.source for fact in facts if fact.source != NO_SOURCE))

@@ -101,8 +101,8 @@ def _same(template: Template, paths: tuple[str, ...], context: RenderContext) ->
     if len(values) == 1:
         return StyledText(line(f"{context.glyphs.good} the same in {len(found)} places"), Role.GOOD)
     places = {value: ", ".join(_group(path) for path in found if found[path] == value) for value in values}
-    told = "; ".join(f"{value} in {where}" for value, where in places.items())
-    return StyledText(line(f"{context.glyphs.warn} differs: {told}", None), Role.WARN)
+    differences = "; ".join(f"{value} in {where}" for value, where in places.items())
+    return StyledText(line(f"{context.glyphs.warn} differs: {differences}", None), Role.WARN)
 
 
 def _group(path: str) -> str:

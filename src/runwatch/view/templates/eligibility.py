@@ -124,11 +124,11 @@ def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> Cell
     before = facts.before
     if before is None:
         return None
-    told = "; ".join(describe_changes(before.record, facts.template)) or "differences only"
+    changes = "; ".join(describe_changes(before.record, facts.template)) or "differences only"
     when = time_of_day(before.last_seen_at, context)
-    return StyledText(line(f"{when} ({ago(before.last_seen_at, context.now)}): {told}", None), Role.WARN)
+    return StyledText(line(f"{when} ({ago(before.last_seen_at, context.now)}): {changes}", None), Role.WARN)
 
 
 def _codes(template: Template) -> dict[str, Blocker]:
-    """Return blockers by code. Blockers without a code cannot be told apart and are left out."""
+    """Return blockers by code. Blockers without a code cannot be distinguished and are left out."""
     return {blocker.code: blocker for blocker in template.blockers or () if blocker.code}

@@ -119,14 +119,14 @@ def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyp
     return line(f"{least}{'~' * is_estimated}{money(known, is_part=bool(unknown_calls))}")
 
 
-def estimated(told: SafeText, *, is_estimated: bool) -> SafeText:
+def estimated(amount: SafeText, *, is_estimated: bool) -> SafeText:
     """Append ``(estimated)`` to an amount from :func:`spent_amount` that is based on an estimate."""
-    return line(f"{told} (estimated)") if is_estimated and told != UNKNOWN else told
+    return line(f"{amount} (estimated)") if is_estimated and amount != UNKNOWN else amount
 
 
-def about(told: SafeText, *, is_estimated: bool) -> SafeText:
+def about(amount: SafeText, *, is_estimated: bool) -> SafeText:
     """Put ``~`` before an estimated amount, for narrow columns."""
-    return line(f"~{told}") if is_estimated and told != UNKNOWN else told
+    return line(f"~{amount}") if is_estimated and amount != UNKNOWN else amount
 
 
 def tokens(read: int | None, written: int | None, glyphs: Glyphs, *, is_partial: bool = False) -> SafeText:

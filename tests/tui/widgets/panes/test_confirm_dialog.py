@@ -188,7 +188,7 @@ async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> N
         instance, again, support = (message.text for message in app.told_of(CopyRequested))
         assert instance == again == "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
         assert instance in support
-        dialog.tell(line("copied by tmux"))
+        dialog.show_notice(line("copied by tmux"))
         await pilot.pause()
         assert "━ copied by tmux ━" in text_of(app)
         await pilot.press("escape")

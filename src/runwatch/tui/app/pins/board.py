@@ -158,8 +158,8 @@ class PinBoard:
         app = self._app
         if number > len(self.pins):
             pin_key, list_key = app.keys.shown("app.pin"), app.keys.shown("app.pins")
-            told = f"There is no pin {number}; {pin_key} pins what is open, {list_key} lists the pins."
-            app.notify_user(told, Role.WARN)
+            message = f"There is no pin {number}; {pin_key} pins what is open, {list_key} lists the pins."
+            app.notify_user(message, Role.WARN)
             return
         target = self.pins[number - 1].target
         if target.form == "filter":

@@ -169,7 +169,7 @@ class FormScreen(CoveringScreen):
     def on_mount(self) -> None:
         """Show the request, and validate it once the validator is loaded."""
         self.fields.go_to(self._begin)
-        self.watch(self.fields, "scroll_y", self._tell_hidden_later, init=False)
+        self.watch(self.fields, "scroll_y", self._count_hidden_later, init=False)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")
         self.session_opened()
@@ -179,12 +179,12 @@ class FormScreen(CoveringScreen):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
 
     def on_resize(self) -> None:
-        self._tell_hidden_later()
+        self._count_hidden_later()
 
-    def _tell_hidden_later(self) -> None:
-        self.call_after_refresh(self._tell_hidden)
+    def _count_hidden_later(self) -> None:
+        self.call_after_refresh(self._count_hidden)
 
-    def _tell_hidden(self) -> None:
+    def _count_hidden(self) -> None:
         """Say on the frame how many fields are below the window."""
         for pane in self.query("#inputs").results(Pane):
             count = self.fields.hidden_below()
@@ -211,8 +211,8 @@ class FormScreen(CoveringScreen):
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
 
         event.stop()
-        told = partial(self.notify_user, role=Role.WARN)
-        work = edit_field(self.console, event.field, told)
+        warn = partial(self.notify_user, role=Role.WARN)
+        work = edit_field(self.console, event.field, warn)
         start_worker(self, work, "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
@@ -267,7 +267,7 @@ class FormScreen(CoveringScreen):
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
-        self._tell_hidden_later()
+        self._count_hidden_later()
         # The button stays enabled while the validator loads, so that keys typed ahead reach it.
         self.query_one("#start", TextButton).disabled = bool(self._problems)
         key = DetailLine(line("Idempotency-Key"), line(self._key), Role.QUIET)

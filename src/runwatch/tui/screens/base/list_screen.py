@@ -303,8 +303,8 @@ class ListScreen(RowScreen):
             start_command_at_cursor(self, command)
         elif others := self.console.command_keys.find_all(event.key):
             event.stop()
-            told = "; ".join(f"the command {other.name} is for {', '.join(other.kinds)}" for other in others)
-            self.notify_user(told)
+            message = "; ".join(f"the command {other.name} is for {', '.join(other.kinds)}" for other in others)
+            self.notify_user(message)
 
     def action_show_commands(self) -> None:
         from runwatch.tui.flows.own_commands.menu import open_command_menu

@@ -275,9 +275,9 @@ class MultiProfileListScreen(MultiProfileBase):
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         """Return why a profile's records are missing or old, or that the filter matches nothing."""
-        told = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
-        if told:
-            return tuple(told)
+        failures = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
+        if failures:
+            return tuple(failures)
         if self._total and not self.listing.shown:
             return super()._note(state)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
@@ -297,8 +297,8 @@ class MultiProfileListScreen(MultiProfileBase):
         pieces: list[StyledSpan] = []
         for name in self._parts:
             pieces += [label_span("   ")] if pieces else []
-            told = self.state_of(name)
-            pieces.append(label_span(f"{name} {told.text}", told.role))
+            state = self.state_of(name)
+            pieces.append(label_span(f"{name} {state.text}", state.role))
         self.query_one("#list", Pane).set_border_text(age=tuple(pieces))
 
     def state_of(self, name: str) -> StyledText:

@@ -53,16 +53,16 @@ class ProfileUsageSource:
     """Usage of one profile, always as one row with what is known so far.
 
     Args:
-        told: Returns its age or failure.
+        status: Returns its age or failure.
     """
 
     def __init__(
-        self, console: Console, profile: str, asked: Callable[[], ReportQuery], told: Callable[[], StyledText]
+        self, console: Console, profile: str, asked: Callable[[], ReportQuery], status: Callable[[], StyledText]
     ) -> None:
         self._console = console
         self._profile = profile
         self._asked = asked
-        self._told = told
+        self._status = status
         self._items: Sequence[ProfileUsage] = ()
 
     def items(self) -> Sequence[Any]:
@@ -72,7 +72,7 @@ class ProfileUsageSource:
             self._profile,
             usage if isinstance(usage, Usage) else None,
             account if isinstance(account, Account) else None,
-            self._told(),
+            self._status(),
         )
         present = self._items[0] if self._items else None
         is_same = present is not None and (row.usage is present.usage, row.account is present.account, row.read) == (

@@ -200,7 +200,7 @@ class AddRunsDialog(Dialog[str | None]):
         for run_id in ids:
             outcome = await add_to_watch_list(self._session, run_id)
             self._found = self._found or (run_id if outcome.is_found else None)
-            rows.tell(outcome)
+            rows.show_outcome(outcome)
         good = sum(outcome.is_found for outcome in rows.outcomes)
         if good == len(ids):
             console = self.app
@@ -225,21 +225,21 @@ class _Outcomes(LineList):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._ids: list[str] = []
-        self._told: dict[str, AddedRun] = {}
+        self._outcomes: dict[str, AddedRun] = {}
 
     @property
     def outcomes(self) -> list[AddedRun]:
-        return list(self._told.values())
+        return list(self._outcomes.values())
 
     def begin(self, ids: list[str]) -> None:
-        self._ids, self._told = ids, {}
+        self._ids, self._outcomes = ids, {}
         self.display = True
         self.set_size()
         self.refresh(layout=True)
 
-    def tell(self, outcome: AddedRun) -> None:
-        self._told[outcome.run_id] = outcome
-        self.move_cursor(len(self._told) - 1)
+    def show_outcome(self, outcome: AddedRun) -> None:
+        self._outcomes[outcome.run_id] = outcome
+        self.move_cursor(len(self._outcomes) - 1)
         self.refresh()
 
     def line_count(self) -> int:
@@ -249,7 +249,7 @@ class _Outcomes(LineList):
         glyphs, run_id = get_app(self).glyphs, self._ids[index]
         ids = min(max(cell_width(line(shown_id(each))) for each in self._ids), ID_CELLS)
         name = fit(elide_middle(line(shown_id(run_id), None), ids, glyphs.ellipsis), ids)
-        outcome = self._told.get(run_id)
+        outcome = self._outcomes.get(run_id)
         pieces = (label_span("waiting"),) if outcome is None else outcome.shown(glyphs)
         room = max(0, width - ids - 4)
         before = ((line(" "), Role.PLAIN), (name, Role.PLAIN), (line("   "), Role.PLAIN))

@@ -298,14 +298,14 @@ class MergedTailScreen(EventScreen):
         if session is None or self._events is None:
             return line("")
         news = [session.live.tails.news(run_id) for run_id in self._events.run_ids]
-        told = [failure for each in news if (failure := each.failure) is not None]
+        failures = [failure for each in news if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):
             return line(f" {dot} not kept: {unkept}")
-        silent = [failure for failure in told if not has_no_record(failure)]
+        silent = [failure for failure in failures if not has_no_record(failure)]
         if silent:
             return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
-        return line(f" {dot} the service has no events of {len(told)}" if told else "")
+        return line(f" {dot} the service has no events of {len(failures)}" if failures else "")
 
     def _stored(self) -> int:
         session = self.console.session

@@ -319,7 +319,7 @@ class ReplayScreen(EventScreen):
             view.show([text_section(*self._note(), role=Role.QUIET)])
             self.show_tail()
             return
-        # What only its end tells is read once, as for the run's other views.
+        # What only its end says is read once, as for the run's other views.
         self._reading.read_for("receipt", facts, None)
         view.show(self._sections(source, facts, view))
         self.tail.grow()

@@ -278,12 +278,12 @@ class ApplicationScreen(CoveringScreen):
         if self._failure is None:
             return [text_section(line("reading…"), role=Role.QUIET)]
         error = self._failure
-        told = [DetailLine(line("what"), line(str(error), None), Role.BAD)]
+        lines = [DetailLine(line("what"), line(str(error), None), Role.BAD)]
         if error.hint:
-            told.append(DetailLine(line("next"), line(error.hint, None)))
+            lines.append(DetailLine(line("next"), line(error.hint, None)))
         key = self.console.keys.shown("screen.refresh")
-        told.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
-        return [DetailSection(line(""), tuple(told))]
+        lines.append(DetailLine(line(""), line(f"{key} reads it again."), Role.QUIET))
+        return [DetailSection(line(""), tuple(lines))]
 
     def _links(self, record: Plan | Application) -> list[DetailLink]:
         found = ((link, link.target(record)) for link in self._spec.links)

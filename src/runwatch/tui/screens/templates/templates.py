@@ -197,8 +197,8 @@ class TemplatesScreen(ResourceScreen):
         for version in row.subject.earlier:
             times = (time_of_day(at, context) for at in (version.first_seen_at, version.last_seen_at))
             seen = " to ".join(dict.fromkeys(times))
-            told = "; ".join(describe_changes(version.record, row.subject.template)) or "differences only"
-            yield MenuItem(line(f"as seen {seen}"), partial(self._compare_with, row.subject, version), line(told))
+            changes = "; ".join(describe_changes(version.record, row.subject.template)) or "differences only"
+            yield MenuItem(line(f"as seen {seen}"), partial(self._compare_with, row.subject, version), line(changes))
 
     def _compare_with(self, facts: TemplateFacts, version: RecordVersion[Template]) -> None:
         from runwatch.tui.flows.comparison import ComparisonSide, open_comparison

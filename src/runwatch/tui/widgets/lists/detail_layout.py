@@ -153,7 +153,7 @@ class DetailLayout:
         place = self.place_in(part)
         seen = PlotInSight(part, plot, place, plot.in_sight(place, self.room))
         day = plot.days[plot.chosen(place)]
-        value = line(f"{day.name}  {day.told}", None)
+        value = line(f"{day.name}  {day.words}", None)
         for piece in plot.draw(place, self.room, self.glyphs):
             yield DetailRow((piece,), value, day.target, part, plot=seen)
 

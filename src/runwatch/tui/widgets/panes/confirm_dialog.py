@@ -285,7 +285,7 @@ class ConfirmDialog(Dialog[None]):
             self._keep.label = line("Close")
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
-        self.query_one(_Outcomes).tell(key, to_spans(outcome))
+        self.query_one(_Outcomes).show_outcome(key, to_spans(outcome))
 
     def finish(self, outcome: StyledSpans, *, closes: bool = False) -> None:
         """Show that the mutation is done.
@@ -344,7 +344,7 @@ class ConfirmDialog(Dialog[None]):
         self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
 
-    def tell(self, notice: StyledSpans) -> None:
+    def show_notice(self, notice: StyledSpans) -> None:
         """Show a notice in the frame, such as how an id was copied; the dialog covers the status bar."""
         self._has_notice = True
         self.query_one(Pane).set_border_text(age=notice)
@@ -502,7 +502,7 @@ class _Outcomes(LineList):
         self._dialog_rows = tuple(rows)
         self.refresh()
 
-    def tell(self, key: str, outcome: tuple[StyledSpan, ...]) -> None:
+    def show_outcome(self, key: str, outcome: tuple[StyledSpan, ...]) -> None:
         self._outcomes[key] = outcome
         self.refresh()
 

@@ -41,7 +41,7 @@ class ListPane(Pane):
         self._trouble: Final = Static(id="trouble")
         super().__init__(table, self._trouble, id=id)
         self._table: Final = table
-        self._told: tuple[SafeText, ...] = ()
+        self._notes: tuple[SafeText, ...] = ()
 
     def show_note(self, note: Sequence[SafeText], *, is_trouble: bool) -> None:
         """Explain an empty table, or below existing rows why they are outdated.
@@ -53,8 +53,8 @@ class ListPane(Pane):
         # Before the first layout, the pane has no width to wrap at.
         room = self.content_size.width - _MARGIN
         self._table.note = [row for text in note for row in wrap_text(text, room)] if room > 0 else tuple(note)
-        told = tuple(note) if is_trouble and self._table.line_count() else ()
-        if told != self._told:
-            self._told = told
-            self._trouble.update(to_lines(((text, Role.BAD),) for text in told))
-            self.set_class(bool(told), "-troubled")
+        notes = tuple(note) if is_trouble and self._table.line_count() else ()
+        if notes != self._notes:
+            self._notes = notes
+            self._trouble.update(to_lines(((text, Role.BAD),) for text in notes))
+            self.set_class(bool(notes), "-troubled")
