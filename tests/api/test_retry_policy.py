@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from runwatch.api.retry_policy import NoRetry, RetryAfter, decide_retry
+from runwatch.api.retry_policy import find_retry_wait
 
 METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
 KEYED = (False, True)
@@ -22,11 +22,11 @@ LASTING: tuple[tuple[int | None, str | None], ...] = (
 ATTEMPTS = (1, 2, 3, 4)
 
 
-def expected(method: str, keyed: bool, passing: bool, attempt: int) -> RetryAfter | NoRetry:
+def expected(method: str, keyed: bool, passing: bool, attempt: int) -> float | None:
     """The rules once more, as a table: what may be repeated, what is worth it, and how often."""
     if method not in ("GET", "HEAD") and not keyed:
-        return NoRetry()
-    return {1: RetryAfter(0.5), 2: RetryAfter(1.0)}.get(attempt, NoRetry()) if passing else NoRetry()
+        return None
+    return {1: 0.5, 2: 1.0}.get(attempt) if passing else None
 
 
 def test_every_cell_is_retried_exactly_as_documented() -> None:
@@ -34,7 +34,7 @@ def test_every_cell_is_retried_exactly_as_documented() -> None:
     for method, keyed, attempt in itertools.product(METHODS, KEYED, ATTEMPTS):
         for passing, outcomes in ((True, PASSING), (False, LASTING)):
             for status, lost in outcomes:
-                step = decide_retry(method, keyed=keyed, attempt=attempt, status=status, lost=lost)
+                step = find_retry_wait(method, keyed=keyed, attempt=attempt, status=status, lost=lost)
                 if step != expected(method, keyed, passing, attempt):
                     wrong.append((method, keyed, attempt, status, lost, step))
     assert not wrong
@@ -43,16 +43,16 @@ def test_every_cell_is_retried_exactly_as_documented() -> None:
 @pytest.mark.parametrize("chance", [0.0, 0.25, 0.5, 0.999])
 @pytest.mark.parametrize(("attempt", "floor"), [(1, 0.5), (2, 1.0), (3, 2.0)])
 def test_jitter_only_lengthens_a_wait_and_by_a_quarter_at_most(attempt: int, floor: float, chance: float) -> None:
-    step = decide_retry("GET", keyed=False, attempt=attempt, status=503, retries=9, chance=chance)
-    assert isinstance(step, RetryAfter)
-    assert step.seconds == pytest.approx(floor * (1 + chance / 4))
-    assert floor <= step.seconds < floor * 1.25
+    wait = find_retry_wait("GET", keyed=False, attempt=attempt, status=503, retries=9, chance=chance)
+    assert wait is not None
+    assert wait == pytest.approx(floor * (1 + chance / 4))
+    assert floor <= wait < floor * 1.25
 
 
 def test_retries_can_be_switched_off() -> None:
-    assert decide_retry("GET", keyed=False, attempt=1, lost="reset", retries=0) == NoRetry()
+    assert find_retry_wait("GET", keyed=False, attempt=1, lost="reset", retries=0) is None
 
 
 def test_retries_can_be_more() -> None:
-    steps = [decide_retry("POST", keyed=True, attempt=attempt, status=500, retries=4) for attempt in range(1, 6)]
-    assert steps == [RetryAfter(0.5), RetryAfter(1.0), RetryAfter(2.0), RetryAfter(4.0), NoRetry()]
+    steps = [find_retry_wait("POST", keyed=True, attempt=attempt, status=500, retries=4) for attempt in range(1, 6)]
+    assert steps == [0.5, 1.0, 2.0, 4.0, None]

@@ -17,7 +17,7 @@ from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
 from runwatch.api.http.transport import Transport
 from runwatch.api.problem_parser import parse_problem
 from runwatch.api.rate_limit_gate import RateLimitGate, parse_retry_after_s
-from runwatch.api.retry_policy import NoRetry, decide_retry
+from runwatch.api.retry_policy import find_retry_wait
 from runwatch.base.clock import Clock
 from runwatch.base.network.service_target import Target
 from runwatch.records.problem import Problem
@@ -148,7 +148,7 @@ class CallExecutor:
         """Return the seconds until the next attempt, or ``None`` if there is no other attempt."""
         if call.request.method in {"GET", "HEAD"} and not self.may_retry_read():
             return None
-        step = decide_retry(
+        return find_retry_wait(
             call.request.method,
             keyed=call.request.key is not None,
             attempt=history.attempts,
@@ -157,7 +157,6 @@ class CallExecutor:
             retries=self._retries,
             chance=self._clock.chance(),
         )
-        return None if isinstance(step, NoRetry) else step.seconds
 
     async def _attempt(
         self, call: OperationCall, read: Callable[[HttpResponse], Awaitable[T]], history: AttemptHistory

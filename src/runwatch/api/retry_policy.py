@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 RETRIES: Final = 2
@@ -20,19 +19,7 @@ the service.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RetryAfter:
-    """Send the request again after ``seconds``."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class NoRetry:
-    """Do not send the request again."""
-
-
-def decide_retry(
+def find_retry_wait(
     method: str,
     *,
     keyed: bool,
@@ -41,8 +28,8 @@ def decide_retry(
     lost: str | None = None,
     retries: int = RETRIES,
     chance: float = 0.0,
-) -> RetryAfter | NoRetry:
-    """Decide what follows a failed attempt (manual: interface, "Retries").
+) -> float | None:
+    """Return the seconds from a failed attempt to the next, or ``None`` for no other (manual: interface, "Retries").
 
     A read (GET or HEAD) and a write with an idempotency key are retried after a network failure or a 5XX. A write
     without a key, a 4XX and a 429 are never retried. A body shorter than its Content-Length is a network failure
@@ -59,5 +46,5 @@ def decide_retry(
     is_safe = keyed or method in {"GET", "HEAD"}
     is_passing = lost not in FINAL_LOSSES if lost is not None else status is not None and status >= 500
     if not is_safe or not is_passing or attempt > retries:
-        return NoRetry()
-    return RetryAfter(FIRST_WAIT_S * 2.0 ** (attempt - 1) * (1 + JITTER * chance))
+        return None
+    return FIRST_WAIT_S * 2.0 ** (attempt - 1) * (1 + JITTER * chance)
