@@ -241,7 +241,6 @@ _REVIEWS: Final = (
 _ALL: Final = (*_RUNS, *_OPTIONS, *_CHECKS, *_SOURCES, *_TEMPLATES, *_ORGANIZATION, *_REVIEWS)
 
 OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({operation.id: operation for operation in _ALL})
-"""Every operation by its id."""
 
 
 def read_operation(kind: type[Record]) -> Operation | None:

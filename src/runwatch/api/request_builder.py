@@ -15,8 +15,6 @@ from runwatch.base.json import loads
 from runwatch.records.misplaced_secrets import find_secrets_in_body, find_secrets_in_ids
 
 QueryValue: TypeAlias = str | int | bool | None
-"""A query parameter."""
-
 _PARAMETER: Final = re.compile(r"\{([a-z_]+)\}")
 _KEY: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 

@@ -34,7 +34,6 @@ HEADERS: Final[Mapping[str, str]] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Headers of every response."""
 
 _THEIRS: Final = "textual_serve"
 _OWN: Final = "runwatch.web"

@@ -11,8 +11,6 @@ from pydantic import Field, ValidationInfo, field_validator
 from runwatch.records.requests.body import OpenBody, unique
 
 ARM_KINDS: Final = ("model", "agent", "skill")
-"""Kinds of registered options."""
-
 ENTRIES: Final = 100
 """Maximum tags, grants or editable regions of one option. Not in the specification."""
 

@@ -10,8 +10,6 @@ from runwatch.records.requests.body import ClosedBody, OpenBody, unique
 from runwatch.records.requests.composer import ReviewComposerRequest
 
 OBJECTIVE_CHARACTERS: Final = 4000
-"""Maximum length of an objective."""
-
 KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
 """Data classes that the public clients know; others pass, because the service defines the set."""
 

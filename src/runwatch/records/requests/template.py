@@ -9,7 +9,6 @@ from pydantic import Field, field_validator
 from runwatch.records.requests.body import OpenBody
 
 TEMPLATES: Final = ("starter", "pooled-open-model", "byok-open-model")
-"""Known templates."""
 
 Word = Annotated[str, Field(min_length=1, max_length=255)]
 

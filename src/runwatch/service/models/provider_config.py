@@ -39,8 +39,6 @@ from runwatch.service.models.providers.source_definition import AUTH_SCHEMES, PR
 from runwatch.service.models.providers.types import DEFAULT_DATA_CLASSES
 
 FILE_BYTES: Final = 1024 * 1024
-"""Largest file to read, in bytes."""
-
 _TABLE: Final = "source"
 _PRICES: Final = ("input_usd_per_million", "output_usd_per_million")
 _KINDS: Final = tuple(kind for kind in SOURCE_KINDS if kind != "fixture")

@@ -69,4 +69,3 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *arms.ENDPOINTS,
     *private_pages.endpoints(ENTRIES),
 )
-"""All endpoints."""

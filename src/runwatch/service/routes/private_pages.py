@@ -24,7 +24,6 @@ from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInp
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 
 SECRET_CHARACTERS: Final = 4096
-"""Longest secret, in characters."""
 
 
 class CompleteEntry(Protocol):

@@ -23,7 +23,6 @@ MOST: Final = 1_000
 """Most Problems in one response; the newest are kept."""
 
 MOST_INSTANCES: Final = 50
-"""Most instances in one request."""
 
 
 async def look_up(call: AuthenticatedRequest) -> ServiceResponse:

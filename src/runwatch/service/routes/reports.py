@@ -27,7 +27,6 @@ from runwatch.service.tables.models import arms
 from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"
-"""Format version of the compliance export."""
 
 
 def read_usage(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:

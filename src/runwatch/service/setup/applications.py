@@ -36,7 +36,6 @@ PROOF_VALID_FOR: Final = timedelta(minutes=15)
 """How long a live proof can be authorized."""
 
 OBJECTIVE: Final = "Reply with the single word: ready."
-"""Objective of an application's runs."""
 
 BeginHandoff = Callable[[Transaction, ByokOffering], tuple[Row, str | None]]
 """Starts the handoff of an offering's source, and returns it with the address of its page."""

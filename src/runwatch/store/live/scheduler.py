@@ -24,7 +24,6 @@ STARVED_S: Final = 15.0
 """A job overdue by this much goes before all that are not."""
 
 MAX_CONCURRENT_READS: Final = 6
-"""Maximum background reads at once."""
 
 
 class JobPriority(IntEnum):
@@ -32,7 +31,6 @@ class JobPriority(IntEnum):
     """The tail of the run under the cursor."""
 
     SCREEN = 1
-    """What the current screen shows."""
 
     SWEEP = 2
     """Reads needed on every screen: the list that gives the state of all runs, and the account."""

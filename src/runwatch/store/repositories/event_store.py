@@ -28,8 +28,6 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 T = TypeVar("T")
 
 MAX_SEARCH_CHARACTERS: Final = 1_000
-"""Maximum length of a search text."""
-
 RECENT: Final = 512
 """Events kept in memory as received, the newest of all runs; a list draws no more at once."""
 

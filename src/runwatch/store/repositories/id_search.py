@@ -11,8 +11,6 @@ MIN_DIGITS: Final = 6
 """Minimum hexadecimal digits in a row to look up."""
 
 MAX_TEXT_CHARACTERS: Final = 1_000_000
-"""Maximum characters of a text to search."""
-
 MAX_RUNS: Final = 2_000
 """Maximum sequences of hexadecimal digits in a text, and parts of a sequence, to look up."""
 

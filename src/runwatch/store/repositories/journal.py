@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
 
 MAX_REQUESTS: Final = 10_000
-"""Maximum requests in the journal."""
-
 MAX_PROBLEMS: Final = 5_000
-"""Maximum Problems in the journal."""
-
 MAX_QUEUED: Final = 64
 """Entries queued in memory before they are written."""
 

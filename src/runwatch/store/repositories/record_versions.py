@@ -25,8 +25,6 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 R = TypeVar("R", bound=Record)
 
 VERSIONED_KINDS: Final[tuple[type[Record], ...]] = (Template,)
-"""Kinds whose versions are stored."""
-
 KEPT_FOR: Final = timedelta(days=90)
 """How long a version is stored after it was last seen."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from runwatch.view.export.record_file import RecordFile
 
 MAX_FILE_BYTES: Final = 1 << 29
-"""Size limit of files, in bytes."""
-
 SLICE_S: Final = 0.010
 """How long a step of reading may hold the event loop."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from runwatch.view.problems.activity import ActivityEntry
 
 ACTIVITY_SCREEN: Final = "around"
-"""Name of the activity screen."""
-
 _MOMENTS: Final = ("time", "completed_at", "last", "created_at", "at")
 """Attributes or fields with the time of a record, in order of preference."""
 

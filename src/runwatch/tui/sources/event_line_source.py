@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.event_store import EventGap
 
 PAGE_EVENTS: Final = 256
-"""Events per page."""
-
 MAX_PAGES: Final = 16
 """Pages kept in memory."""
 

@@ -23,8 +23,6 @@ from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import short_id
 
 KnownRecords = Mapping[type[Record], Sequence[Record]]
-"""Known records by kind."""
-
 MAX_NAMED: Final = 3
 """Maximum number of dependents of one kind that are named; the others are counted."""
 

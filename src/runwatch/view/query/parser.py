@@ -46,8 +46,6 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.values import parse_value
 
 MAX_FILTER_CHARACTERS: Final = 2000
-"""Maximum length of a filter, in characters."""
-
 _SPACE: Final = re.compile(r"\s*")
 _NAME: Final = re.compile(r"([A-Za-z_][\w.\-\[\]\\]*)(!=|>=|<=|[:=><])")
 _BARE: Final = re.compile(r"[^\s|]+")

@@ -22,8 +22,6 @@ from math import factorial
 from typing import Final
 
 MAX_PATTERN_CHARACTERS: Final = 200
-"""Maximum length of a pattern, in characters."""
-
 MAX_WORK: Final = 20_000_000
 """Maximum number of engine steps for one text; takes about a fifth of a second."""
 

@@ -34,7 +34,6 @@ DEPLOYMENT_LINES: Final = member_lines(
     "resolved_upstream_ref resolution_evidence_ref release_assurance assurance_evidence_ref protocol_profile location "
     "route fallback_policy pricing_basis last_tested_at:time created_at:time updated_at:time"
 )
-"""All lines of a deployment."""
 
 
 def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:

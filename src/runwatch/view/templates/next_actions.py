@@ -77,8 +77,6 @@ APPLY_STEP: Final = NextStep("apply", words="enter applies it")
 """The step for a plan that can be applied."""
 
 NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
-"""Types that require no action."""
-
 COPY_HINT: Final = "enter copies it"
 
 

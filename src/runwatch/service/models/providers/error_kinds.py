@@ -18,8 +18,6 @@ _KEY_PIECE: Final = 8
 """Consecutive characters of the key that a word may not repeat."""
 
 _READ_CHARACTERS: Final = 2000
-"""Characters of a message to inspect."""
-
 REFUSALS: Final = frozenset(
     {
         "authentication",

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from runwatch.store.repositories.event_sequence import MergedSequence
 
 NAME: Final = "tail"
-"""The screen's name."""
-
 MAX_FOLLOWED_RUNS: Final = 50
 """Maximum number of runs followed at once; with more, each would be read too seldom to be live."""
 

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from runwatch.tui.sources.run_loader import RunLoader
 
 NAME: Final = "replay"
-"""The screen's name."""
-
 FRAME_S: Final = 0.25
 """Longest time between two draws while time goes by, in seconds."""
 

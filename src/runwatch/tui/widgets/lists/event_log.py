@@ -37,8 +37,6 @@ choices").
 """
 
 MAX_HELD_LINES: Final = 1_000
-"""Maximum number of event lines held."""
-
 RUN_CELLS: Final = 9
 """Minimum width of a run's short id."""
 

@@ -28,8 +28,6 @@ _CURSOR_QUIET = "line-list--cursor-quiet"
 _LINE = "line-list--line"
 
 MAX_COPIED_LINES: Final = 1_000
-"""Maximum number of selected lines that are copied."""
-
 MAX_HOVERED_CELLS: Final = 1_000
 """Maximum width of a cut text that the mouse shows."""
 
