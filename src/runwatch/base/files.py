@@ -336,12 +336,7 @@ def write_export(path: Path, content: bytes | Iterable[bytes], *, replace: bool 
 
 
 def _take_free_name(temporary: Path, target: Path) -> None:
-    """Rename a file to a free name.
-
-    Raises:
-        FileExistsError: The name is taken, even by a broken link.
-        OSError: The file cannot be renamed.
-    """
+    """Rename a file to a free name."""
     try:
         os.link(temporary, target, follow_symlinks=False)
     except (OSError, NotImplementedError) as error:

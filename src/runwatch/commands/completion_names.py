@@ -115,11 +115,7 @@ def _named(typed: _Typed) -> str:
 def _names(
     names: str, head: str, typed: _Typed, loaded: LoadedSettings, environment: Mapping[str, str], paths: Paths
 ) -> Iterable[str]:
-    """Return all candidates, most likely first.
-
-    Raises:
-        RunwatchError: The earlier words name an unknown profile, or an invalid address.
-    """
+    """Return all candidates, most likely first."""
     if names in {"profile", _SEVERAL}:
         several = (_ALL,) if names == _SEVERAL and not head else ()
         return (*loaded.settings.profiles, *several)
@@ -152,11 +148,7 @@ def _names(
 def _profiles(
     typed: _Typed, loaded: LoadedSettings, environment: Mapping[str, str], paths: Paths
 ) -> Sequence[str] | None:
-    """Return the profiles that the command would use; ``None`` for all, or if unknown.
-
-    Raises:
-        RunwatchError: A named profile does not exist, or an address is invalid.
-    """
+    """Return the profiles that the command would use; ``None`` for all, or if unknown."""
     from runwatch.settings.resolver import SettingOptions, SettingsResolver
 
     given = typed.flags.get("--profile")

@@ -47,11 +47,7 @@ def parse_record(value: Any) -> Record | None:
 
 
 def _values(call: Invocation) -> list[Any]:
-    """Read one JSON value from the file, or one from each line.
-
-    Raises:
-        UsageError: The file cannot be read, or is neither JSON nor NDJSON.
-    """
+    """Read one JSON value from the file, or one from each line."""
     content = call.read_input(call.options.file).removeprefix(b"\xef\xbb\xbf").strip()
     try:
         return [loads(content)]

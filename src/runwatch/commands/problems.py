@@ -78,11 +78,7 @@ def show(call: Invocation) -> int:
 
 
 def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
-    """Return what the journal and the local service's store have; a problem in both is one entry, with its cause.
-
-    Raises:
-        RunwatchError: Nothing was found; the message says what was searched.
-    """
+    """Return what the journal and the local service's store have; a problem in both is one entry, with its cause."""
     from runwatch.commands.problem_search import find_in_service
 
     async def read() -> tuple[list[JournalProblem], int]:

@@ -113,11 +113,7 @@ async def _read(session: CommandSession, endpoint: KeyedEndpoint, record_id: str
 
 
 def _stop_choice(call: Invocation) -> dict[str, Any]:
-    """Return when the key should stop automatically; by default never.
-
-    Raises:
-        UsageError: The options contradict each other, or the number of days is not allowed.
-    """
+    """Return when the key should stop automatically; by default never."""
     options = call.options
     if options.days is not None and options.until is not None:
         raise UsageError("--days and --until cannot be used together")

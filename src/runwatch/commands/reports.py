@@ -113,11 +113,7 @@ def _show_digest(call: Invocation, exported: ComplianceExport) -> None:
 
 
 def _query(call: Invocation) -> dict[str, str | None]:
-    """Return the period of the options. A name such as ``7d`` becomes the current dates.
-
-    Raises:
-        UsageError: The options contradict each other, or the period is invalid.
-    """
+    """Return the period of the options. A name such as ``7d`` becomes the current dates."""
     options = call.options
     start, end, period = options["from"], options.to, options.period
     if period is not None and (start is not None or end is not None):

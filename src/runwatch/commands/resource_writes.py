@@ -122,9 +122,6 @@ def _action_and_body(
     """Return the action of the invocation, and the body from its options and ``--from``.
 
     Several actions may share a command if their fixed members tell them apart, such as ``kind``.
-
-    Raises:
-        UsageError: An option is invalid, contradictory or missing.
     """
     body = read_body_option(call)
     asks = {ask.path: ask for action in actions for ask in _mutation(action).option_fields}
@@ -158,11 +155,7 @@ def _fits(mutation: Mutation[Any], body: Mapping[str, Any]) -> bool:
 
 
 def _given(call: Invocation, ask: FormField) -> Any:
-    """Return the value that an option gives a field; ``None`` if it is not given.
-
-    Raises:
-        UsageError: The option is invalid, or contradicts another.
-    """
+    """Return the value that an option gives a field; ``None`` if it is not given."""
     option = ask.option
     if option is None:
         return None
@@ -221,11 +214,7 @@ def _print_request(
     content: dict[str, Any] | None,
     key: str | None,
 ) -> int:
-    """Print the request without sending it, after the same validation as the console's form.
-
-    Raises:
-        UsageError: It is invalid; every field is named, by its option if it has one.
-    """
+    """Print the request without sending it, after the same validation as the console's form."""
     form = build_form(mutation, subject)
     options = {ask.id: ask.option.name for ask in mutation.option_fields if ask.option}
     problems = form.validate_body(content or {})

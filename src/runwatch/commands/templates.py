@@ -210,11 +210,7 @@ async def _select(session: CommandSession) -> int:
 
 
 def _subject(call: Invocation) -> dict[str, Any]:
-    """Return what to plan or apply.
-
-    Raises:
-        UsageError: The options for an offering are incomplete.
-    """
+    """Return what to plan or apply."""
     options = call.options
     offering = {
         "source_id": options.source_id,
@@ -249,11 +245,7 @@ async def _read(session: CommandSession, application_id: str) -> Application:
 
 
 def _action_of(application: Application) -> str:
-    """Return the resume action for what the application waits for.
-
-    Raises:
-        RunwatchError: It waits for nothing that a resume does.
-    """
+    """Return the resume action for what the application waits for."""
     action = resume_action(application)
     if action is None:
         detail = application.next_action and application.next_action.detail

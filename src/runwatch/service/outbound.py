@@ -135,11 +135,7 @@ class OutboundClient:
                 await client.aclose()
 
     async def _judged(self, url: str, reach: AddressPolicy) -> tuple[httpx.URL, list[Address]]:
-        """Return the URL and the allowed addresses, in the order to try them.
-
-        Raises:
-            OutboundError: the URL may not be called.
-        """
+        """Return the URL and the allowed addresses, in the order to try them."""
         try:
             target = httpx.URL(url)
         except httpx.InvalidURL:

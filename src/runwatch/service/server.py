@@ -264,11 +264,7 @@ def _read_before(data_dir: Path, keys: MasterKeys) -> tuple[ServiceFile | None, 
 
 
 def _write_down(file: ServiceFile, keys: MasterKeys) -> None:
-    """Write ``service.json``.
-
-    Raises:
-        DataError: the data directory is not writable, or its disk is full.
-    """
+    """Write ``service.json``."""
     try:
         write_service_file(file, keys)
     except OSError as error:

@@ -193,12 +193,7 @@ def _find_running(
     accepts: Callable[[ServiceFile], bool],
     hint: str = "End it with 'runwatch serve --stop' and the same data directory, or end its process.",
 ) -> ServiceFile | None:
-    """Return the service file of the running service once it accepts connections, or ``None`` if none runs.
-
-    Raises:
-        LocalServiceError: A service holds the directory and does not accept connections in time.
-        DataError: Other users own the directory or may change it.
-    """
+    """Return the service file of the running service once it accepts connections, or ``None`` if none runs."""
     _check(data_dir)
     deadline = pace.monotonic() + pace.patience_s
     while _is_running(data_dir):
@@ -364,12 +359,7 @@ def _lives(pid: int) -> bool:
 
 
 def _accepts(written: ServiceFile) -> bool:
-    """Return whether a service accepts connections on its socket; nothing is sent.
-
-    Raises:
-        UntrustedSocketError: The socket, its directory or the listening process does not belong to the user.
-        LocalServiceError: The service is of version 0.1.0 and has no socket.
-    """
+    """Return whether a service accepts connections on its socket; nothing is sent."""
     if written.socket is None:
         if _accepts_on_port(written.base_url):
             raise _no_socket(written)

@@ -131,11 +131,7 @@ def load_session(path: Path) -> tuple[ViewState | None, dict[str, PaneSplit]]:
 
 
 def _view(content: dict[str, Any]) -> ViewState:
-    """Parse the content of a state file; unknown members, from a newer version, are ignored.
-
-    Raises:
-        ValueError: A member is missing or of another type.
-    """
+    """Parse the content of a state file; unknown members, from a newer version, are ignored."""
     orders = content.get("sort", [])
     if not isinstance(orders, list) or not all(isinstance(order, dict) for order in orders):
         raise ValueError("sort is not a list of tables")
@@ -155,11 +151,7 @@ def _view(content: dict[str, Any]) -> ViewState:
 
 
 def _splits(content: dict[str, Any]) -> dict[str, PaneSplit]:
-    """Return the divided screens.
-
-    Raises:
-        ValueError: One is of another type.
-    """
+    """Return the divided screens."""
     splits = content.get("splits", {})
     if not isinstance(splits, dict) or not all(isinstance(split, dict) for split in splits.values()):
         raise ValueError("splits is not a table of tables")

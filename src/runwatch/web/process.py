@@ -61,11 +61,7 @@ def serve_consoles(options: WebOptions, command: ConsoleCommand, show_link: Call
 
 
 def _make_tls_context(options: WebOptions) -> ssl.SSLContext | None:
-    """Make the TLS context of a server.
-
-    Raises:
-        UsageError: There is none and other machines could reach the server, or the files cannot be used.
-    """
+    """Make the TLS context of a server."""
     if options.max_consoles < 1:
         raise UsageError("--max-consoles must be at least 1")
     if (options.tls_cert is None) != (options.tls_key is None):

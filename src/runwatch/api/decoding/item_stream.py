@@ -202,11 +202,7 @@ class ItemStream:
         return chunk
 
     def _value(self) -> tuple[Any, str]:
-        """Read the next value and its text, across pieces.
-
-        Raises:
-            ValueError: There is no value.
-        """
+        """Read the next value and its text, across pieces."""
         self._next()
         while True:
             try:
@@ -224,11 +220,7 @@ class ItemStream:
                 return value, text
 
     def _go_on(self, closing: str) -> bool:
-        """Skip the comma before another value or the closing bracket; return whether it was the comma.
-
-        Raises:
-            UnreadableBodyError: Neither is there.
-        """
+        """Skip the comma before another value or the closing bracket; return whether it was the comma."""
         if self._skip(","):
             return True
         if self._skip(closing):

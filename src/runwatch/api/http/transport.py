@@ -303,11 +303,7 @@ class _EndlessError(Exception):
 
 @contextlib.asynccontextmanager
 async def _until(end: float) -> AsyncIterator[None]:
-    """Stop the block at a time of the loop's clock.
-
-    Raises:
-        _EndlessError: The time is over.
-    """
+    """Stop the block at a time of the loop's clock."""
     try:
         async with asyncio.timeout_at(end):
             yield

@@ -92,11 +92,7 @@ async def evaluate(
 
 
 async def _key_of(database: TransactionRunner, vault: Vault, verifier_id: str) -> Secret | None:
-    """Return the key in use, or ``None`` for a check that never had one.
-
-    Raises:
-        _NoKey: the key was stopped, or its secret cannot be read.
-    """
+    """Return the key in use, or ``None`` for a check that never had one."""
     binding = await database.read(lambda transaction: bindings.load(transaction, verifier_id))
     if binding.is_stopped:
         raise _NoKey

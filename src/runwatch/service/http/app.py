@@ -233,11 +233,7 @@ class ServiceApp:
         return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(answer)
 
     async def _answer_in_reach(self, visit: _Visit) -> ServiceResponse:
-        """Answer a request, unless the database hangs.
-
-        Raises:
-            DatabaseUnreachableError: it does.
-        """
+        """Answer a request, unless the database hangs."""
         scope = asyncio.timeout(None)
         timer = self.context.timers.call_later(PATIENCE_S, self._doubt, scope)
         try:
@@ -299,11 +295,7 @@ class ServiceApp:
             return await self._change(replace(call, **await self._read(visit, endpoint, share)), endpoint)
 
     async def _read(self, visit: _Visit, endpoint: Endpoint, share: Share) -> dict[str, Any]:
-        """Return what a mutation's body adds to the call: its content, and the idempotency key with its scope.
-
-        Raises:
-            RefusalError: the body or its headers are not accepted.
-        """
+        """Return what a mutation's body adds to the call: its content, and the idempotency key with its scope."""
         request, principal = visit.request, visit.principal
         assert principal is not None
         key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)

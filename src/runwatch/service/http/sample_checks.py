@@ -62,11 +62,7 @@ class SampleCheckApp:
             return *judge(sample, content), {}
 
     async def _wait(self, seconds: float, request: Request) -> None:
-        """Let time pass while the caller waits.
-
-        Raises:
-            ClientDisconnect: the caller has disconnected.
-        """
+        """Let time pass while the caller waits."""
         if not seconds:
             return
         if await wait_first(self._clock.sleep(seconds), request.receive()) != 0:

@@ -189,12 +189,7 @@ def _source(reading: _Reading, table: dict[str, Any], position: int) -> SourceDe
 
 
 def _prices(reading: _Reading, value: Any, prefix: str) -> dict[str, dict[str, str]]:
-    """Return the price table with every amount as decimal text.
-
-    Raises:
-        ValueError: it is not a table of tables.
-        UsageError: one of its entries is wrong.
-    """
+    """Return the price table with every amount as decimal text."""
     if not isinstance(value, dict):
         raise ValueError('must be written as tables, such as [source.prices."*"]')
     prices = {}

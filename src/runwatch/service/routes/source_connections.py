@@ -71,11 +71,7 @@ async def connect(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def _test_change(call: AuthenticatedRequest, change: ConnectionChange) -> ServedModels:
-    """Test a changed connection.
-
-    Raises:
-        RefusalError: ``validation_failed`` when the source or one of the new models fails the test.
-    """
+    """Test a changed connection."""
     known = change.before["endpoint"].get("models", [])
     try:
         found = await connections.ask(call.context.vault, call.context.providers, change.after, to_test=change.to_test)

@@ -71,11 +71,7 @@ def _handoff_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 async def _complete(
     call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Store the secret and complete the handoff.
-
-    Raises:
-        RefusalError: ``validation_failed`` for an invalid key, ``invalid_state`` when the handoff has expired.
-    """
+    """Store the secret and complete the handoff."""
     async with call.context.vault.stored(read_secret(fields)) as handle:
         row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))
     return pick(row, "handoff_intent_id state")

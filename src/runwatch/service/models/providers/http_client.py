@@ -213,11 +213,7 @@ class ProviderHttpClient:
             return self._read(protocol, address, _decoded(response), message)
 
     def _read(self, protocol: WireFormat, address: ProviderAddress, answer: Any, message: str) -> Generation:
-        """Return the output of a decoded response.
-
-        Raises:
-            ProviderError: it has none.
-        """
+        """Return the output of a decoded response."""
         if not isinstance(answer, Mapping):
             raise unusable()
         if error := protocol.error(answer):
@@ -261,11 +257,7 @@ class ProviderHttpClient:
         timeout_s: float,
         body: bytes | None = None,
     ) -> OutboundResponse:
-        """Send a request and return a response with a success status.
-
-        Raises:
-            ProviderError: there is none.
-        """
+        """Send a request and return a response with a success status."""
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
