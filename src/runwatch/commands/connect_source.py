@@ -24,7 +24,7 @@ from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import NOT_PERMITTED, REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.models import DEFAULT_CLASS, KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
+from runwatch.commands.models import KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
 from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
 from runwatch.commands.shared.list_reader import NOT_OFFERED, read_all
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
@@ -35,6 +35,7 @@ from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.named_models import NAMED_MODELS
 from runwatch.records.record import Record
 from runwatch.records.source import KEYLESS, Handoff, SourceConnection, SourceProfile, find_connected
+from runwatch.view.actions.fields import DEFAULT_DATA_CLASS
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.actions.sources import describe_missing_models, first_scheme
 from runwatch.view.problems.source_failures import explain_failure
@@ -155,7 +156,7 @@ def check_data_classes(request: SourceRequest, data_classes: Sequence[str] | Non
         return
     from runwatch.records.requests.source import is_private_host
 
-    allowed = KNOWN if is_private_host(urlsplit(request.base_url).hostname or "") else (DEFAULT_CLASS,)
+    allowed = KNOWN if is_private_host(urlsplit(request.base_url).hostname or "") else (DEFAULT_DATA_CLASS,)
     for name in data_classes or ():
         if name not in allowed:
             raise UsageError(

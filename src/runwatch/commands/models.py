@@ -14,15 +14,13 @@ from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import merge_options, read_idempotency_key, run_write, send_write
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry
+from runwatch.view.actions.fields import DEFAULT_DATA_CLASS
 from runwatch.view.resources.arms import ARMS
 
 SAVE = "postArms"
 
 KNOWN: Final = ("public", "sandbox", "tenant_internal")
 """Data classes in the specification; a service may have others."""
-
-DEFAULT_CLASS: Final = "public"
-"""Data class granted to every saved model in addition to those named."""
 
 
 def save(call: Invocation) -> int:
@@ -58,10 +56,10 @@ def ask_data_classes(call: Invocation) -> list[str] | None:
     given: list[str] | None = call.options.data_class
     if given or not (call.stdin.isatty() and sys.stderr.isatty()):
         return given
-    others = ", ".join(name for name in KNOWN if name != DEFAULT_CLASS)
-    sys.stderr.write(f"Data classes that runs may give the model besides {DEFAULT_CLASS} ({others}) [none]: ")
+    others = ", ".join(name for name in KNOWN if name != DEFAULT_DATA_CLASS)
+    sys.stderr.write(f"Data classes that runs may give the model besides {DEFAULT_DATA_CLASS} ({others}) [none]: ")
     sys.stderr.flush()
-    return call.stdin.readline().replace(",", " ").split() or [DEFAULT_CLASS]
+    return call.stdin.readline().replace(",", " ").split() or [DEFAULT_DATA_CLASS]
 
 
 def with_data_classes(
@@ -81,18 +79,18 @@ def with_data_classes(
     body = dict(template.raw)
     allowed = [str(name) for name in body.get("data_class_grants") or ()]
     if data_classes:
-        usual = [DEFAULT_CLASS] if DEFAULT_CLASS in allowed else []
+        usual = [DEFAULT_DATA_CLASS] if DEFAULT_DATA_CLASS in allowed else []
         return body | {"data_class_grants": list(dict.fromkeys([*usual, *data_classes]))}
-    if DEFAULT_CLASS not in allowed:
+    if DEFAULT_DATA_CLASS not in allowed:
         raise RunwatchError(
             "No data class was named for the model",
             detail=f"it may be granted {', '.join(allowed) or 'none'}",
             hint="Name one with --data-class.",
         )
     if len(allowed) > 1 and not is_known:
-        others = ", ".join(name for name in allowed if name != DEFAULT_CLASS)
-        call.output.note(f"runs may give it {DEFAULT_CLASS} data alone; --data-class adds others: {others}")
-    return body | {"data_class_grants": [DEFAULT_CLASS]}
+        others = ", ".join(name for name in allowed if name != DEFAULT_DATA_CLASS)
+        call.output.note(f"runs may give it {DEFAULT_DATA_CLASS} data alone; --data-class adds others: {others}")
+    return body | {"data_class_grants": [DEFAULT_DATA_CLASS]}
 
 
 async def _entry(session: CommandSession, name: str) -> CatalogEntry:

@@ -10,7 +10,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
-from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, NAME
+from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME
 from runwatch.view.actions.form import field_text
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField, Suggestions
@@ -83,6 +83,12 @@ def _from_template(ask: FormField) -> FormField:
     return replace(ask, start=lambda entry: field_text(_template(entry).get(ask.path)))
 
 
+def _first_grant(entry: CatalogEntry) -> str:
+    """Return the data class to grant, as ``models save`` does: the default one where the entry allows it."""
+    allowed = _template(entry).get(DATA_CLASSES.path)
+    return DEFAULT_DATA_CLASS if isinstance(allowed, list) and DEFAULT_DATA_CLASS in allowed else field_text(allowed)
+
+
 def _as_it_is(ask: FormField) -> FormField:
     return replace(ask, start=lambda arm: field_text(arm.raw.get(ask.path)))
 
@@ -106,7 +112,10 @@ SAVE: Final = ResourceAction[CatalogEntry](
         " It calls no model and costs nothing.",
         confirm_label="Save it",
         cancel_label="Do not save it",
-        fields=tuple(_from_template(ask) for ask in _WHAT_EVERY_KIND_HAS),
+        fields=tuple(
+            replace(ask, start=_first_grant) if ask is DATA_CLASSES else _from_template(ask)
+            for ask in _WHAT_EVERY_KIND_HAS
+        ),
         members=_template,
         request="arm.ModelArmRequest",
         invalidates=(Arm,),

@@ -19,6 +19,9 @@ AUTH_REF: Final = FormField(
     option=FieldOption(name="--auth-ref", metavar="REF", uses_start=True,
                        help="the id of a credential reference, never a key"),
 )  # fmt: skip
+DEFAULT_DATA_CLASS: Final = "public"
+"""Data class that forms and commands grant by themselves; every other one is the user's word."""
+
 DATA_CLASSES: Final = FormField(
     path="data_class_grants", label="data classes", kind="list", is_required=True,
     hint="what it may be given: public, sandbox, tenant_internal or others",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
-from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, NAME
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
@@ -90,7 +90,7 @@ _VERSION: Final = FormField(
     option=FieldOption(name="--version-name", metavar="VERSION", help="the version of the check"),
 )  # fmt: skip
 _URL: Final = replace(ADDRESS, hint="an absolute https URL")
-_DATA_CLASSES: Final = replace(DATA_CLASSES, path="input_data_classes", start=lambda _: "public")
+_DATA_CLASSES: Final = replace(DATA_CLASSES, path="input_data_classes", start=lambda _: DEFAULT_DATA_CLASS)
 _DECLARE: Final = FieldOption(name="--deterministic", help="declare that it always judges the same output the same way")
 _DETERMINISTIC: Final = FormField(
     path="correctness_declaration", label="deterministic", kind="switch", choices=("no", "yes"),
