@@ -221,6 +221,16 @@ def test_watch_prints_events_on_stdout_and_a_summary_on_stderr(runwatch: Here, s
     assert receipt == f"receipt: runwatch receipts show {NEW}"
 
 
+def test_watch_ends_with_what_to_do_about_a_failed_run(runwatch: Here, service: ScriptedService) -> None:
+    failed = dict(echo_receipt(NEW).raw) | {"status": "failed", "reason": "no_eligible_arms"}
+    events = [dict(event.raw) for event in echo_events(NEW, final="failed")]
+    service.say("GET", f"/v1/executions/{NEW}/events", Said(200, {"events": events}))
+    service.receipts.append(failed)
+    summary, advice, _ = runwatch(*BASE, "--watch").errors.splitlines()[-3:]
+    assert summary.startswith("failed, no_eligible_arms")
+    assert advice.startswith("next: ")
+
+
 LIMITED = Said(429, problem("rate_limited"))
 MOVED_ON = f"The run {NEW} was accepted and continues. Follow it: runwatch runs watch"
 

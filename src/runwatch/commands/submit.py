@@ -11,7 +11,7 @@ from runwatch.api.operations import SUBMIT
 from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
 from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import read_idempotency_key, run_write
@@ -21,7 +21,7 @@ from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.view.actions.run_form import FORM
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.provider_calls import last_failure_text
+from runwatch.view.runs.provider_calls import end_advice_text, last_failure_text
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 from runwatch.view.text.format import duration, estimated, over_limit, spent_amount
 from runwatch.view.text.safe_text import line
@@ -132,20 +132,25 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
     limit = RunFacts(run, request=request).max_cost_usd.value
-    call.output.note(await _summary(session, run.id, watcher.statuses.get(run.id), limit))
+    status = watcher.statuses.get(run.id)
+    try:
+        receipt = await session.client.get_receipt(run.id)
+    except ApiError as error:
+        call.output.note(f"{line(status)}; the receipt could not be read: {error.title}")
+    else:
+        call.output.note(_summary(receipt, status, limit))
+        if receipt.reason and receipt.status != "completed":
+            advice = end_advice_text(receipt.reason, receipt, (), make_render_context(call, session.settings))
+            call.output.note(f"next: {advice}")
     # On its own line, because users copy whole lines and the line above has text from the service.
     call.output.note(f"receipt: {call.command('receipts show', run.id)}")
-    if body and loads(body).get("mode") == "live" and watcher.statuses.get(run.id) == "completed":
+    if body and loads(body).get("mode") == "live" and status == "completed":
         call.output.note(f"result: {call.command('runs result', run.id)}")
     return code
 
 
-async def _summary(session: CommandSession, run_id: str, status: str | None, limit: Decimal | None) -> str:
+def _summary(receipt: Receipt, status: str | None, limit: Decimal | None) -> str:
     """Describe the end of a run in one line, from its receipt and its cost limit in US dollars."""
-    try:
-        receipt = await session.client.get_receipt(run_id)
-    except ApiError as error:
-        return f"{line(status)}; the receipt could not be read: {error.title}"
     parts: list[Any] = [line(receipt.status or status)]
     if receipt.reason and receipt.reason != receipt.status:
         failure = last_failure_text(receipt)
