@@ -42,6 +42,14 @@ def test_a_problem_and_its_request_are_found_around_their_time(runwatch: Here, s
     assert len(runwatch("problems", "find", "--at", when, "--within", "2h", "--json").json) == 4
 
 
+def test_reads_that_succeeded_are_one_line_of_the_table(runwatch: Here, service: ScriptedService) -> None:
+    for _ in range(3):
+        runwatch("runs", "list")
+    each = runwatch("problems", "find", "--at", "now", "--json").json
+    assert len(each) >= 3
+    assert f"{len(each)} reads that succeeded" in runwatch("problems", "find", "--at", "now").text
+
+
 def test_ended_runs_are_found_too(runwatch: Here, service: ScriptedService) -> None:
     assert runwatch("runs", "watch", LIVE).code == 0
     ended = echo_events(LIVE)[-1].raw["at"]

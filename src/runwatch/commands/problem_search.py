@@ -25,6 +25,7 @@ from runwatch.view.problems.activity import (
     activity_text,
     describe_search,
     find_nearest_activity,
+    fold_reads,
     merge_activity,
 )
 from runwatch.view.problems.time_query import DEFAULT_RADIUS, TimeQuery, build_time_query, parse_radius
@@ -52,7 +53,10 @@ def find_by_time(call: Invocation) -> int:
         near = [activity_text(each) for each in find_nearest_activity(asked, nearby, answered)]
         detail = "\n".join([said, *(["Nearest entries:", *near] if near else ["Nothing else is recorded."])])
         raise RunwatchError("Nothing recorded at that time", detail=detail, hint="--within 1h searches further.")
-    RecordPrinter(call, settings, ACTIVITY).records([dict(each.raw) for each in found])
+    # Programs, and those who look for a text, get every read.
+    is_folded = call.output.form == "table" and not asked.text and not call.options.filter
+    shown = fold_reads(found) if is_folded else found
+    RecordPrinter(call, settings, ACTIVITY).records([dict(each.raw) for each in shown])
     call.output.note(said)
     return 0
 
