@@ -44,8 +44,8 @@ def _means(connection: SourceConnection, _: object, context: RenderContext) -> C
         removed = connection.removed_models or ()
         off = f" Removed by your organization: {', '.join(removed)}." if removed else ""
         if failed:
-            return StyledText(line(f"Its models can be run, except {', '.join(failed)}.{off}"), Role.WARN)
-        return StyledText(line(f"Its models can be run.{off}"), Role.GOOD)
+            return StyledText(line(f"Its saved models can be run, except {', '.join(failed)}.{off}"), Role.WARN)
+        return StyledText(line(f"Its models can be saved and run.{off}"), Role.GOOD)
     if not _is_on(connection):
         return StyledText(line("It is permanently disconnected."), Role.OFF)
     sentence = "No model of it can run until a test passes with its current key."
