@@ -104,6 +104,13 @@ class Transaction:
         """Set columns of every matching row."""
         self._execute(_updating(table, _shape(where)), {**_parameters(where), **values})
 
+    def put(self, table: Table, where: Mapping[str, object], known: Row | None, **values: object) -> None:
+        """Change the row that matches, or add it if none is known."""
+        if known is None:
+            self.add(table, **where, **values)
+        else:
+            self.change(table, where, **values)
+
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
         statement = _removing(table, _shape(where), until and until[0])

@@ -26,12 +26,10 @@ class FencedOutError(Exception):
 def claim(transaction: Transaction, execution_id: str) -> tuple[RunState, int]:
     """Raise the fencing number of a run; return the run and the number. Earlier drivers write nothing from now on."""
     run = runs.load(transaction, execution_id)
-    known = transaction.one(run_claims, {"execution_id": execution_id})
+    where = {"execution_id": execution_id}
+    known = transaction.one(run_claims, where)
     fence = 1 if known is None else known["fence"] + 1
-    if known is None:
-        transaction.add(run_claims, execution_id=execution_id, fence=fence)
-    else:
-        transaction.change(run_claims, {"execution_id": execution_id}, fence=fence)
+    transaction.put(run_claims, where, known, fence=fence)
     return run, fence
 
 

@@ -188,10 +188,7 @@ class SharedRateLimiter(RateLimiter):
         recent = [at for at in (() if row is None else row["recent"]) if now - WINDOW_S < at <= now]
         if len(recent) >= self.requests_per_minute:
             return max(1, math.ceil(recent[0] + WINDOW_S - now)) if recent else math.ceil(WINDOW_S)
-        if row is None:
-            transaction.add(rate_windows, name=name, recent=[now])
-        else:
-            transaction.change(rate_windows, {"name": name}, recent=[*recent, now])
+        transaction.put(rate_windows, {"name": name}, row, recent=[*recent, now])
         return 0
 
 

@@ -104,12 +104,9 @@ def set_limits(
         _set_wallet(transaction, tenant_id, balance_usd, is_frozen)
     given = {"executions_per_month": executions_per_month, "concurrency": concurrency}
     changed = {name: value for name, value in given.items() if value is not None}
-    if not changed:
-        return
-    if transaction.one(tenant_limits, {"tenant_id": tenant_id}) is None:
-        transaction.add(tenant_limits, tenant_id=tenant_id, **changed)
-    else:
-        transaction.change(tenant_limits, {"tenant_id": tenant_id}, **changed)
+    if changed:
+        where = {"tenant_id": tenant_id}
+        transaction.put(tenant_limits, where, transaction.one(tenant_limits, where), **changed)
 
 
 def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) -> None:
@@ -118,10 +115,7 @@ def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) ->
     known = transaction.one(start_balances, where)
     if known is not None and Decimal(known["amount_usd"]) == usd:
         return
-    if known is None:
-        transaction.add(start_balances, **where, amount_usd=str(usd))
-    else:
-        transaction.change(start_balances, where, amount_usd=str(usd))
+    transaction.put(start_balances, where, known, amount_usd=str(usd))
     set_limits(transaction, tenant_id, balance_usd=usd)
 
 
