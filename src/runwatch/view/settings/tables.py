@@ -63,7 +63,9 @@ def find_value_problems(settings: Settings, themes: Iterable[str]) -> Iterator[V
         (Settings.home_screen.key, settings.home_screen, screen_names(), "screen"),
     ):
         if value not in known:
-            yield ValueProblem(key, f"names no {what}", closest_name(value, known) or "")
+            nearest = closest_name(value, known) or ""
+            choice = "" if nearest else f"; there are {', '.join(known)}"
+            yield ValueProblem(key, f"names no {what}: {value}{choice}", nearest)
     for name, text in settings.filters.items():
         problem = find_lists_accepting(name, text, settings.filters)[1]
         if problem:
