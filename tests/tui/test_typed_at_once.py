@@ -65,7 +65,7 @@ async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> N
 async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
     key: str, typed: str, words: str, tmp_path: Path
 ) -> None:
-    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
+    async with console(noon.service(), tmp_path, size=(80, 24), until="9b7e") as driven:
         await driven.press(key)
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
