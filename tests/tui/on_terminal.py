@@ -15,7 +15,7 @@ from tests.support.terminal import Terminal
 from tests.tui.console import KEY
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-LAST_ROW: Final = "19aa"
+LAST_ROW: Final = "0c42"
 """The run at the end of the list."""
 
 
