@@ -246,7 +246,7 @@ async def check_everything(local: Local, count: int, seed: int) -> None:
     records = [Receipt(raw) for raw in await paged(local, "/v1/receipts", "receipts")]
     sums = added(records)
     assert (sums.total.usd, sums.total.count, sums.total.unknown_calls) == (whole.whole, count, whole.unknown_calls)
-    assert (sums.fees, sums.untold, sums.is_exact) == (whole.fees, 0, False)
+    assert (sums.fees, sums.without_cost, sums.is_exact) == (whole.fees, 0, False)
     assert {name: (one.usd, one.unknown_calls) for name, one in sums.days.items()} == {
         name: (one.whole, one.unknown_calls) for name, one in days.items()
     }

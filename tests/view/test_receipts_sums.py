@@ -117,7 +117,7 @@ def test_a_test_run_costs_nothing_and_is_counted_as_one() -> None:
 
 def test_a_receipt_without_a_cost_makes_the_total_a_least() -> None:
     sums = added(live_receipt(), live_receipt(totals={"usd": 1}))
-    assert sums.untold == 1
+    assert sums.without_cost == 1
     assert total_text(sums, is_whole=True) == "spend at least 0.0642 USD"
 
 
@@ -147,7 +147,7 @@ def test_the_parts_always_add_up_to_the_total(listed: list[Receipt]) -> None:
         assert abs(whole.usd - sums.total.usd) <= abs(sums.total.usd) * Decimal("1e-20") + Decimal("1e-20") or any(
             abs(one.usd) > Decimal("1e30") for one in parts.values()
         )
-    assert sums.total.count + sums.untold == len(listed)
+    assert sums.total.count + sums.without_cost == len(listed)
 
 
 # Against usage.
@@ -278,7 +278,7 @@ def test_what_is_not_known_is_beside_what_is() -> None:
     shown = texts_of(added(live_receipt(), echo_receipt(), Receipt({})), is_whole=False)["Receipts shown"]
     assert shown == [
         "spend at least 0.0642 USD in 2 receipts", "usage at least 0.0142 USD + at least 0.05 USD in fees",
-        "test runs 1 of them, at no charge", "not told 1 receipt without a cost", "end not proven: more may follow",
+        "test runs 1 of them, at no charge", "not stated 1 receipt without a cost", "end not proven: more may follow",
     ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ _KIB: Final = 1024
 
 
 def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes; where the system tells no current value, its peak."""
+    """Return the resident memory of this process in bytes; where the system reports no current value, its peak."""
     try:
         return int(_MEMORY_FILE.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

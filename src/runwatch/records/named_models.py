@@ -1,4 +1,4 @@
-"""How many models a request names at most; apart from the records, because ``runwatch --help`` tells it."""
+"""How many models a request names at most; apart from the records, because ``runwatch --help`` names it."""
 
 from typing import Final
 

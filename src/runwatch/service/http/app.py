@@ -77,7 +77,7 @@ _log: Final = logging.getLogger("runwatch.service")
 
 
 class Caller(Protocol):
-    """A connection that is told who uses it."""
+    """A connection that knows who uses it."""
 
     def identify(self, *, is_keyed: bool) -> None:
         """Record whether the current request has a valid key."""

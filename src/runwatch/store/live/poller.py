@@ -270,7 +270,7 @@ class Poller:
                 continue
             self.connection.note_connect(self._clock.now(), is_open=is_open)
             if is_open and self.connection.lost_since is not None:
-                # Only a response tells more; a service that is lost counts no requests.
+                # Only a response says more; a service that is lost counts no requests.
                 self.scheduler.run_soon("connection", is_asked=True)
 
     def _probe_soon(self) -> None:

@@ -150,13 +150,13 @@ def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str
         if screen.console.download(path):
             screen.notify_user(f"{line(path.name)} goes to the browser's downloads   {line(what)}")
         else:
-            _tell(screen, line(path, None), line(f"{what}, in a new directory" if is_new else what))
+            _show_path(screen, line(path, None), line(f"{what}, in a new directory" if is_new else what))
 
     screen.notify_user(writing, for_s=_LONGEST_WRITE_S)
     start_worker(screen, write(), "export", group="export")
 
 
-def _tell(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
+def _show_path(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
     """Show a file's full path in place of the hints, or above them if it is longer."""
     if cell_width(path) + cell_width(what) <= screen.size.width - _BESIDE:
         screen.notify_user(f"{path}   {what}")

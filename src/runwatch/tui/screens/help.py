@@ -61,7 +61,7 @@ def open_help(console: Console) -> None:
         ids = {
             binding.id or ""
             for node, binding, is_enabled, _ in screen.active_bindings.values()
-            # A screen may offer a pane's keys for all its panes; they do not tell which pane has the focus.
+            # A screen may offer a pane's keys for all its panes; they do not say which pane has the focus.
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
         columns = column_sections(screen.spec, screen.table.column_ids) if isinstance(screen, ListScreen) else []
@@ -184,8 +184,8 @@ class HelpScreen(CoveringScreen):
         try:
             shown = self._search_all() if self._search else self._tab_sections()
         except OSError as error:
-            told = line(f"The manual cannot be read: {error.strerror}. Install runwatch again.")
-            shown = [text_section(told, role=Role.BAD)]
+            message = line(f"The manual cannot be read: {error.strerror}. Install runwatch again.")
+            shown = [text_section(message, role=Role.BAD)]
         count = sum(len(section.lines) for section in shown)
         if self._search and not shown:
             shown = [text_section(line(f"Nothing here contains {self._search}."), role=Role.WARN)]

@@ -101,7 +101,7 @@ def _quota(account: Account, state: PaneState | None, context: RenderContext) ->
     """Return the used part of the quota, with its age where it is older than the runs beside it can be."""
     quota = (account.quota or Quota({})).executions or ExecutionQuota({})
     if quota.used is None:
-        return _untold(context)
+        return _unknown_span(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
     used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
@@ -119,13 +119,13 @@ def _balance(account: Account, context: RenderContext) -> LinkSpan:
     if account.keeps_no_balance:
         return make_plain_span(NO_BALANCE)
     if balance is None:
-        return _untold(context)
+        return _unknown_span(context)
     return make_link_span(
         f"{plain_decimal(balance)} USD", Role.WARN if balance <= 0 else Role.PLAIN, ViewLink("account")
     )
 
 
-def _untold(context: RenderContext) -> LinkSpan:
+def _unknown_span(context: RenderContext) -> LinkSpan:
     return make_plain_span(f"{context.glyphs.unknown} not stated")
 
 

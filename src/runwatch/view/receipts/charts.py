@@ -67,7 +67,7 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
         line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}"),
         is_estimated=bool(sums.total.estimated_calls),
     )
-    fee_least = "" if is_whole and not sums.untold else "at least "
+    fee_least = "" if is_whole and not sums.without_cost else "at least "
     usage = estimated(line(f"{least}{format_amount(sums.usage)} USD"), is_estimated=bool(sums.total.estimated_calls))
     lines = [
         DetailLine(line("spend"), total),
@@ -77,8 +77,8 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
         lines.append(
             DetailLine(line("test runs"), line(f"{grouped_number(sums.tests)} of them, at no charge"), Role.TEST)
         )
-    if sums.untold:
-        lines.append(DetailLine(line("not told"), line(f"{_receipts(sums.untold)} without a cost"), Role.WARN))
+    if sums.without_cost:
+        lines.append(DetailLine(line("not stated"), line(f"{_receipts(sums.without_cost)} without a cost"), Role.WARN))
     if sums.partial:
         calls = sums.total.unknown_calls
         what = f"{_receipts(sums.partial)} with {grouped_number(calls)} call{'s' * (calls != 1)} of unknown cost"

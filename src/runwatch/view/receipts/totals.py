@@ -72,7 +72,7 @@ class ReceiptTotals:
     Attributes:
         total: Usage plus fee of receipts that state both; the known part if calls have an unknown cost.
         fees: The platform's fees in ``total``, in US dollars.
-        untold: Number of receipts without a cost.
+        without_cost: Number of receipts without a cost.
         partial: Number of receipts whose cost lacks calls of unknown cost.
         days: By day, ``YYYY-MM-DD`` or :data:`NO_DAY`, including test runs with zero cost.
         models: By model key, :data:`FEE`, :data:`NO_MODEL` or :data:`NO_CALL`. A model counts the receipts
@@ -83,7 +83,7 @@ class ReceiptTotals:
 
     total: SpendSum = field(default_factory=SpendSum)
     fees: Decimal = Decimal(0)
-    untold: int = 0
+    without_cost: int = 0
     partial: int = 0
     tests: int = 0
     days: dict[str, SpendSum] = field(default_factory=dict)
@@ -99,13 +99,13 @@ class ReceiptTotals:
     @property
     def is_exact(self) -> bool:
         """Whether the total is complete, not a lower bound."""
-        return not self.untold and not self.partial
+        return not self.without_cost and not self.partial
 
     def add(self, receipt: Receipt) -> None:
         spend, lacking = receipt.known_spend_usd, receipt.unknown_calls
         self.tests += receipt.mode == "echo"
         if spend is None:
-            self.untold += 1
+            self.without_cost += 1
             return
         self.partial += bool(lacking)
         guessed = receipt.estimated_calls

@@ -136,7 +136,7 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
         return StyledText(amount, Role.WARN)
     part = None if facts.is_final else usage_ratio(cost, facts.max_cost_usd.value)
     role = usage_role(part)
-    # A colour alone would not tell that the cap is near.
+    # A colour alone would not show that the cap is near.
     return StyledText(line(f"{amount} {percent(part)}") if part is not None and role is not Role.GOOD else amount, role)
 
 
@@ -200,7 +200,7 @@ def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> C
     return StyledText(line(f"{drawn}  ({fact.source})"), role)
 
 
-def _told(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
+def _fact_line(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
     """Return a line for one value; ``path`` is the run's member for it."""
 
     def shown(facts: RunFacts, _: object, context: RenderContext) -> CellText:
@@ -209,10 +209,10 @@ def _told(name: str, path: str, draw: Callable[[Any], CellText] = line) -> Compu
 
     def shows(facts: RunFacts) -> str:
         # A null member is like a missing one, and the line shows that.
-        is_told = (
+        is_stated = (
             getattr(facts, name).source == FROM_RUN or json_paths.get_at(facts.raw, json_paths.parse_path(path)) is None
         )
-        return path if is_told else ""
+        return path if is_stated else ""
 
     return ComputedLine(name, shown, shows)
 
@@ -337,7 +337,7 @@ def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
 
 
 def _shows_arm(facts: RunFacts) -> str:
-    """Return ``required_arm`` unless it should be listed again, because no line above tells it."""
+    """Return ``required_arm`` unless it should be listed again, because no line above shows it."""
     return "required_arm" if facts.reason.value == "arm_not_ready" and not facts.run.flaws() else ""
 
 
@@ -399,24 +399,24 @@ SECTIONS: Final = (
             ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
             ComputedLine("status", _status_line, _own_status),
-            _told("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
+            _fact_line("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
             ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
-            _told("mode", "mode"), *member_lines("created_at:time completed_at:time"),
+            _fact_line("mode", "mode"), *member_lines("created_at:time completed_at:time"),
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
-            _told("provider", "current.provider"), _told("model", "current.model_key", whole_model),
-            _told("arm_id", "current.arm_id"),
-            _told("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
+            _fact_line("provider", "current.provider"), _fact_line("model", "current.model_key", whole_model),
+            _fact_line("arm_id", "current.arm_id"),
+            _fact_line("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
         ),
     ),
     SectionSpec("Now", member_lines("current")),
     SectionSpec(
         "Policy",
         (
-            _told("data_classes", "policy.data_classes", _joined),
-            _told("max_cost_usd", "policy.budget.max_cost_usd", money_exact),
-            _told("max_runtime_s", "policy.budget.max_runtime_s", _seconds),
+            _fact_line("data_classes", "policy.data_classes", _joined),
+            _fact_line("max_cost_usd", "policy.budget.max_cost_usd", money_exact),
+            _fact_line("max_runtime_s", "policy.budget.max_runtime_s", _seconds),
             *member_lines("cost_coefficient on_eval", under="policy"),
         ),
     ),

@@ -171,7 +171,7 @@ def _due_times(events: Sequence[RunEvent]) -> list[datetime]:
 
 
 def run_as_of(facts: RunFacts, trace: RunTrace) -> RunFacts:
-    """Return a run as its events up to a moment say it was; what only its end tells is left out before that."""
+    """Return a run as its events up to a moment say it was; what only its end says is left out before that."""
     if trace.is_over:
         return facts._replace(last_event=trace.last)
     raw: dict[str, Any] = {name: value for name, value in facts.raw.items() if name not in _LATER}

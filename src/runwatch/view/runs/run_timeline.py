@@ -279,7 +279,7 @@ def _seconds(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> SafeText:
 def _remarks(
     facts: RunFacts, trace: RunTrace, bars: Sequence[TimelineBar], glyphs: Glyphs, *, is_cut: bool
 ) -> list[SafeText]:
-    """Say what the bars mean, and what no event tells."""
+    """Say what the bars mean, and what no event says."""
     patterns = fill_patterns(glyphs)
     names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
     used = [f"{patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
@@ -301,7 +301,7 @@ def _remarks(
     known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
     timed = sum(one.last - one.first + 1 for one in attempts if one.began_at is not None)
     if known > timed:
-        remarks.append(line(f"The receipt has {known} provider calls; events tell the times of {timed}."))
+        remarks.append(line(f"The receipt has {known} provider calls; events have the times of {timed}."))
     if trace.untimed:
         plural = "s have" if trace.untimed != 1 else " has"
         remarks.append(

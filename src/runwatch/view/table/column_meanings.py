@@ -164,13 +164,13 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "webhooks": {
         "status": "whether deliveries are sent",
-        "url": "address that is told",
-        "events": "ends of runs that are told",
+        "url": "address that is called",
+        "events": "ends of runs that are reported",
         "webhook": "id of the webhook",
     },
     "deliveries": {
         "status": "whether it arrived, is tried again or was given up",
-        "event": "end of a run that it tells",
+        "event": "end of a run that it reports",
         "tries": "number of attempts so far",
         "answer": "HTTP status of the last answer",
         "error": "why the last attempt failed",

@@ -85,7 +85,7 @@ class PartReader:
 
 
 def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> PartReader | None:
-    """Return a reader of what was read of a record; ``None`` if that cannot be told, or is not only a part of it."""
+    """Return a reader of what was read of a record; ``None`` if that is not known, or is not only a part of it."""
     holders: dict[Path, Any] = {}
     places: dict[Path, tuple[Any, str | int, int]] = {}
     if not reads.is_complete or not isinstance(shape.form(()), tuple):

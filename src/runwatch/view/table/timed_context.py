@@ -1,4 +1,4 @@
-"""A context that tells whether what is rendered in it depends on the time."""
+"""A context that says whether what is rendered in it depends on the time."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.line_opened()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Have the tooltip tell what is cut under the mouse."""
+        """Have the tooltip show what is cut under the mouse."""
         offset = event.get_content_offset(self)
         place = None if offset is None else self.row_at(offset.y)
         text = None if offset is None or place is None else self.hovered_text(*place, offset.x)
