@@ -30,7 +30,7 @@ def test_text_and_sections_have_the_same_words(topic: str) -> None:
 def test_paragraphs_are_set_apart_and_items_are_not() -> None:
     text = page_text("live-runs", 76)
     assert text.startswith("Live runs\n=========\n\nThe local service calls")
-    assert "needs no `--model`.\n- A new connection is removed" in text
+    assert "needs no `--model`.\n- The command removes a new connection" in text
 
 
 def test_every_page_is_listed_and_leads_to_itself() -> None:
