@@ -116,7 +116,7 @@ async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
         await driven.shows("reading its events…")
         assert reads == [noon.LIVE]
         go_on.set()
-        await driven.shows("REPLAY")
+        await driven.shows("REPLAY", "of 8")
         await driven.reaches("event 7 of 8", "end", "left")
 
 

@@ -431,13 +431,12 @@ class RunWallScreen(ConsoleScreen):
         is_settled = self._has_chosen_tile or self._is_settled or bool(self._returns_to)
         is_read = all(map(self._has_all, self._shown))
         self._is_settled = self._is_settled or is_read
-        if is_settled and focused and focused != self._focused_run:
-            there = next((tile for tile in tiles if tile.display and tile.run_id == focused), None)
-            if there is not None:
-                there.focus_lines()
+        there = next((tile for tile in tiles if tile.display and focused and tile.run_id == focused), None)
+        if is_settled and there is not None and focused != self._focused_run:
+            there.focus_lines()
         if self._returns_to and self._returns_to == self._focused_run:
             self._has_chosen_tile, self._returns_to = True, ""
-        elif is_read:
+        elif is_read and there is None:
             # The run is no longer on this page.
             self._returns_to = ""
 
