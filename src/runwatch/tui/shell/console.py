@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
     from runwatch.tui.core.command_keys import CommandKeys
-    from runwatch.tui.shell.key_queue import KeyQueue
     from runwatch.tui.shell.launch_options import LaunchOptions
     from runwatch.tui.shell.undo_stack import UndoStack
     from runwatch.tui.shell.view_history import ViewHistory
@@ -42,6 +41,16 @@ if TYPE_CHECKING:
     from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import TimeMode
     from runwatch.view.text.safe_text import SafeText
+
+
+class HeldKeys(Protocol):
+    """Keys that wait while something opens that will take the keyboard."""
+
+    def pause_for(self, opening: object) -> None:
+        """Hold keys for something that is opening."""
+
+    def resume_for(self, opening: object) -> None:
+        """Release the keys held for it; harmless if none are."""
 
 
 class ProfileSessions(Protocol):
@@ -123,7 +132,7 @@ class Console(WidgetApp):
     undo: UndoStack
     splits: dict[str, PaneSplit]
     history: ViewHistory
-    key_queue: KeyQueue
+    key_queue: HeldKeys
     command_keys: CommandKeys
 
     @property
