@@ -192,19 +192,28 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
     lock = await take_data_dir(options.data_dir, clock)
     try:
         keys = await asyncio.to_thread(options.master_keys)
-        closed = await Vault(options.data_dir, keys).take_over()
-        if options.database is not None and not await asyncio.to_thread((place := find_backend(options)).is_new):
-            database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
-            try:
-                closed = await DatabaseVault(database, keys).rotate()
-            finally:
-                await asyncio.to_thread(database.close)
+        if options.database is None:
+            closed = await Vault(options.data_dir, keys).take_over()
+        else:
+            closed = await _reseal_database(options, keys, clock)
         written, is_closed = _read_before(options.data_dir, keys)
         if written is not None and not is_closed and written.api_key:
             _write_down(written, keys)
         return len(closed) + is_closed
     finally:
         lock.release()
+
+
+async def _reseal_database(options: ServeOptions, keys: MasterKeys, clock: Clock) -> tuple[str, ...]:
+    """Seal the secrets of a database with the newest master key; return the handles that no key opens."""
+    place = find_backend(options)
+    if await asyncio.to_thread(place.is_new):
+        return ()
+    database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
+    try:
+        return await DatabaseVault(database, keys).rotate()
+    finally:
+        await asyncio.to_thread(database.close)
 
 
 @contextlib.asynccontextmanager
