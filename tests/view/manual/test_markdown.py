@@ -47,7 +47,7 @@ runwatch   help  # as it is
 def test_a_page_becomes_blocks() -> None:
     assert parse_markdown(PAGE) == [
         Heading(1, "Title"),
-        Paragraph("First line of a link and second line with weight."),
+        Paragraph("First line of a link (other) and second line with weight."),
         Paragraph("one `a * b` goes on", "- "),
         Paragraph("two", "- "),
         Paragraph("first", "1. "),

@@ -20,7 +20,7 @@ COLUMN_GAP: Final = 2
 _HEADING: Final = re.compile(r"(#{1,6}) (.+)")
 _ITEM: Final = re.compile(r"(- |\d+\. )(.*)")
 _PICTURE: Final = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_LINK: Final = re.compile(r"\[([^\]]*)\]\((?:([\w-]+)\.md)?[^)]*\)")
 _EMPHASIS: Final = re.compile(r"(?<![\w*`])\*{1,2}([^*`\s][^*`]*)\*{1,2}(?![\w*])")
 _CELL: Final = re.compile(r"(?<!\\)\|")
 
@@ -148,7 +148,13 @@ def _continues(mark: str, following: str) -> bool:
 
 def _plain(text: str) -> str:
     """Remove the markup of links, pictures and emphasis."""
-    return _EMPHASIS.sub(r"\1", _LINK.sub(r"\1", _PICTURE.sub("", text))).strip()
+    return _EMPHASIS.sub(r"\1", _LINK.sub(_link_text, _PICTURE.sub("", text))).strip()
+
+
+def _link_text(link: re.Match[str]) -> str:
+    """Return the text of a link, with the page that it leads to unless the text is that page's name."""
+    text, page = link.groups()
+    return text if page is None or page == text.casefold().replace(" ", "-") else f"{text} ({page})"
 
 
 def _code(lines: Iterator[str]) -> Iterator[str]:
