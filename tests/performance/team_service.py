@@ -33,7 +33,7 @@ WORKERS: Final = (1, 2, 4)
 TURNS: Final = 2
 """How often runs are submitted to each side with so many workers, in turns."""
 
-READS_S: Final = 0.5
+READS_S: Final = 2.0
 READ_TURNS: Final = 6
 READS: Final = {"one run by its id": "/v1/executions/{}", "a page of 50 runs": "/v1/executions?limit=50"}
 """What is read, with the id of a run in its place."""
