@@ -203,7 +203,9 @@ class _Ending:
         finally:
             self._deadline.cancel()
             for number, handler in before.items():
-                signal.signal(number, handler)
+                # A closing terminal repeats its signal, which may come while the process puts the rest away.
+                is_repeated = number != signal.SIGINT and self.code == 128 + number
+                signal.signal(number, signal.SIG_IGN if is_repeated else handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.code is None:
