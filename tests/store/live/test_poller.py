@@ -6,6 +6,7 @@ import asyncio
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
 from runwatch.store.live.connection_state import PROBE_S
+from runwatch.store.live.list_continuation import GAP_PAGES
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.state.failure_kind import FailureKind
@@ -38,6 +40,11 @@ def limited(limit: int = 60, ticking: Ticking | None = None, clock: FakeClock | 
         limit, clock=ticking.clock if ticking else clock, runs=[run(run_id) for run_id in FORTY], events=ticking,
         account=account(quota={"rate_limit_rpm": limit}),
     )  # fmt: skip
+
+
+def completed(prefix: str, count: int) -> list[dict[str, Any]]:
+    """Runs as a scripted service keeps them."""
+    return [dict(run(f"{prefix}{number:04}", "completed").raw) for number in range(count)]
 
 
 PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
@@ -76,6 +83,85 @@ async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: 
         await watch.let_pass(5)
         known = watch.session.store.collection("work", "run").by_id
         assert known.keys() == {f"ex_{number:04}" for number in range(300)}
+
+
+async def test_runs_that_end_below_the_newest_page_are_read_by_the_page(tmp_path: Path) -> None:
+    service = LimitedService(runs=[run(f"ex_{number:04}") for number in range(800)], account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        await watch.let_pass(3)
+        service.runs[:] = completed("ex_", 800)
+        asked = len(service.heard)
+        await watch.let_pass(6)
+        known = watch.session.store.collection("work", "run").records
+        assert {record.status for record in known if isinstance(record, Run)} == {"completed"}
+        assert list(watch.session.store.collection("work", "run").by_id) == [
+            one["execution_id"] for one in service.runs
+        ]
+        assert len(service.heard) - asked < 20
+
+
+async def test_live_runs_far_below_the_newest_page_are_read_one_by_one(tmp_path: Path) -> None:
+    service = LimitedService(runs=completed("ex_", 800))
+    service.runs[700] = dict(run("ex_0700").raw)
+    async with watching(service, tmp_path) as watch:
+        watch.session.live.runs.rest.go_on(7)
+        await watch.let_pass(3)
+        service.runs[700]["status"] = "completed"
+        asked = len(service.heard)
+        await watch.let_pass(6)
+        stored = watch.session.store.collection("work", "run").find(Run, "ex_0700")
+        assert stored is not None
+        assert stored.is_final
+        assert not any("cursor" in heard.head.query for heard in service.heard[asked:])
+
+
+@pytest.mark.parametrize("new", [300, 1_500])
+async def test_a_gap_after_many_new_runs_is_closed_in_order(tmp_path: Path, new: int) -> None:
+    service = LimitedService(runs=completed("ex_a", 250), account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        live, runs = watch.session.live, watch.session.store.collection("work", "run")
+        live.runs.rest.go_to_end()
+        await watch.let_pass(3)
+        assert runs.end_is_proven
+        service.runs[:0] = completed("ex_b", new)
+        await watch.let_pass(3)
+        assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
+        assert runs.end_is_proven
+        assert not live.runs.rest.has_more
+        asked = len(service.heard)
+        await watch.let_pass(5)
+        assert not any("cursor" in heard.head.query for heard in service.heard[asked:])
+
+
+async def test_a_gap_in_a_gap_is_closed_too(tmp_path: Path) -> None:
+    service = LimitedService(runs=completed("ex_a", 150))
+    async with watching(service, tmp_path) as watch:
+        live, runs = watch.session.live, watch.session.store.collection("work", "run")
+        live.runs.rest.go_to_end()
+        await watch.let_pass(3)
+        live.scheduler.remove("rest of list run")
+        service.runs[:0] = completed("ex_b", 350)
+        await live.runs._sweep()
+        live.scheduler.remove("rest of list run")
+        service.runs[:0] = completed("ex_c", 350)
+        await watch.let_pass(5)
+        assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
+        assert runs.end_is_proven
+
+
+async def test_a_long_gap_is_read_on_when_the_user_gets_to_the_end(tmp_path: Path) -> None:
+    service = LimitedService(runs=completed("ex_a", 150))
+    async with watching(service, tmp_path) as watch:
+        live, runs = watch.session.live, watch.session.store.collection("work", "run")
+        await watch.let_pass(3)
+        service.runs[:0] = completed("ex_b", 3_000)
+        await watch.let_pass(3)
+        assert len(runs.by_id) == 100 + 100 * (GAP_PAGES + 1)
+        assert live.runs.rest.has_more
+        live.runs.rest.go_to_end()
+        await watch.let_pass(3)
+        assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
+        assert runs.end_is_proven
 
 
 async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tmp_path: Path) -> None:

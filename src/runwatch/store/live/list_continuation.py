@@ -1,13 +1,15 @@
 """The part of a list beyond what is polled: read page by page when the user gets there, or looks for something.
 
 Only the beginning of a long list is polled. What was read after it stays in the store, and counts as the same list as
-long as the polled part meets what was polled before, so that nothing can be missing in between.
+long as the polled part meets what was polled before, so that nothing can be missing in between. After more new records
+than the polled part holds, there is a gap between both, which is read by itself.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -22,10 +24,35 @@ from runwatch.store.state.failure_kind import FailureKind
 JOINED_BY: Final = 1_000
 """So many records at the beginning of a list tell whether it joins what was polled before."""
 
+GAP_PAGES: Final = 20
+"""So many pages of a gap are read without being asked; the others when the user gets there."""
+
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
 _PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
 """Failures after which the same page is read again; a cursor that the service refuses is not asked for twice."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a list goes on: after its last record read, or in a gap between two parts of it.
+
+    Attributes:
+        cursor: The service's cursor of the next page.
+        query: The filter that belongs to the cursor: times in it move on, and a service may refuse the cursor with
+            another.
+        after: Id of the last record above a gap; empty at the end of what was read.
+        below: Ids below a gap, which end it; empty at the end of what was read.
+        end_is_proven: Whether the number of records is the total once the gap is closed.
+        pages: How many more pages of the gap are read without being asked.
+    """
+
+    cursor: str
+    query: Mapping[str, str]
+    after: str = ""
+    below: frozenset[str] = frozenset()
+    end_is_proven: bool = False
+    pages: int = 0
 
 
 class ListContinuation:
@@ -47,9 +74,8 @@ class ListContinuation:
         self._writer = writer
         self._scheduler = scheduler
         self._newest: frozenset[str] = frozenset()
-        self._cursor: str | None = None
-        # The filter that belongs to the cursor: times in it move on, and a service may refuse the cursor with another.
-        self._query = _NO_FILTER
+        # From the oldest to the newest: the end of what was read, then the gaps.
+        self._places: list[_Place] = []
         self._pages = 0
         self._has_begun = False
         self.total: int | None = None
@@ -57,12 +83,12 @@ class ListContinuation:
     @property
     def has_more(self) -> bool:
         """Whether the service has records after those read so far."""
-        return self._cursor is not None
+        return bool(self._places)
 
     @property
     def is_reading(self) -> bool:
         """Whether further pages are being read or wait for their turn."""
-        return self._pages > 0 and self.has_more
+        return self._wanted > 0
 
     def note_beginning(self, records: Iterable[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
@@ -71,17 +97,28 @@ class ListContinuation:
             page: The last page of that part.
             query: The filter that was sent.
         """
-        ids = frozenset(record.id for record in islice(records, JOINED_BY))
-        is_joined = bool(self._newest) and not self._newest.isdisjoint(ids)
-        if not is_joined or page.next_cursor is None:
-            self._cursor, self._query = page.next_cursor, query
-        self._newest, self._has_begun = ids, True
+        ids = [record.id for record in islice(records, JOINED_BY)]
+        is_joined = not self._newest.isdisjoint(ids)
+        if page.next_cursor is None:
+            self._places = []
+        elif not is_joined:
+            self._open_gap(_Place(page.next_cursor, query), ids)
+        self._newest, self._has_begun = frozenset(ids), True
         self._note_total(page)
-        if self._cursor is None:
+        if not self._places:
             self._pages = 0
-        elif self._pages and self._job not in self._scheduler:
-            self._scheduler.add(self._job, JobPriority.SCREEN, self._read_page)
+        elif self._wanted and self._job not in self._scheduler:
+            self._scheduler.add(self._job, JobPriority.SCREEN if self._pages else JobPriority.TAIL, self._read_page)
         return is_joined
+
+    def _open_gap(self, place: _Place, ids: Sequence[str]) -> None:
+        """Go on after a beginning that does not meet what was polled before, if anything was."""
+        if self._has_begun and ids and self._newest:
+            place.after, place.below, place.pages = ids[-1], self._newest, GAP_PAGES
+            place.end_is_proven = self._writer.collection(self._name).end_is_proven
+        else:
+            self._places = []
+        self._places.append(place)
 
     def go_on(self, pages: int = 1, *, is_asked: bool = True) -> None:
         """Read further pages, once the beginning is known; after the first one within the budget.
@@ -103,40 +140,57 @@ class ListContinuation:
         self._pages = 0
         self._scheduler.remove(self._job)
 
+    @property
+    def _wanted(self) -> int:
+        """How many more pages are to be read: for the user, or of the newest gap."""
+        return max(self._pages, self._places[-1].pages) if self._places else 0
+
     async def _read_page(self) -> float | None:
-        cursor = self._cursor
-        if cursor is None or not self._pages:
+        if not self._wanted:
             return None
+        place = self._places[-1]
         try:
-            page = await self._page(cursor)
+            page = await self._page(place)
         except ApiError as error:
             failure = self._writer.failure(self._name, error)
             again = self._writer.fail(self._name, failure, job=self._job)
             if failure.kind in _PASSING:
                 return again
-            self._pages = 0
+            self._pages = place.pages = 0
             return None
-        if self._cursor != cursor:
+        if not self._places or self._places[-1] is not place:
             # Meanwhile the beginning has moved away from what was read before, and the list goes on from there.
             return 0.0
-        self._cursor = page.next_cursor
-        self._pages = 0 if self._cursor is None else self._pages - 1
+        is_closed = not place.below.isdisjoint(record.id for record in page.records)
+        end_is_proven = page.end_is_proven if page.next_cursor is None else is_closed and place.end_is_proven
+        after = place.after
+        if page.next_cursor is None:
+            self._places = []
+        elif is_closed:
+            self._places.pop()
+        else:
+            place.cursor = page.next_cursor
+            if place.after and page.records:
+                place.after = page.records[-1].id
+        if place.pages:
+            place.pages -= 1
+        else:
+            self._pages = self._pages - 1 if self._places else 0
         self._note_total(page)
-        end_is_proven = page.end_is_proven and page.next_cursor is None
-        self._writer.continue_list(self._name, page.records, job=self._job, end_is_proven=end_is_proven)
-        return 0.0 if self._pages else None
+        self._writer.continue_list(self._name, page.records, job=self._job, after=after, end_is_proven=end_is_proven)
+        return 0.0 if self._wanted else None
 
     def _note_total(self, page: Page[Any]) -> None:
         total = page.extra.get("total")
         self.total = total if isinstance(total, int) and not isinstance(total, bool) else None
 
-    async def _page(self, cursor: str) -> Page[Record]:
+    async def _page(self, place: _Place) -> Page[Record]:
         """Read one page; a cursor that comes back ends the list."""
-        asked = {**self._query, "cursor": cursor}
+        asked = {**place.query, "cursor": place.cursor}
         if self._kind.WIRE is not None and self._kind.WIRE.paged:
             asked["limit"] = str(PAGE_SIZE)
         page = await self._client.page(list_operation(self._kind), query=asked)
-        if page.next_cursor == cursor:
+        if page.next_cursor == place.cursor:
             page.next_cursor = None
         return page
 

@@ -78,16 +78,20 @@ class ListWriter:
             )
         )
 
-    def continue_list(self, kind: str, records: Iterable[Record], *, job: str, end_is_proven: bool) -> None:
+    def continue_list(
+        self, kind: str, records: Iterable[Record], *, job: str, after: str = "", end_is_proven: bool = False
+    ) -> None:
         """Write a further page of a list.
 
         Args:
             job: Names the reads that have waits of their own after a failure.
+            after: Id of the record that the page follows; empty if it follows the last one.
+            end_is_proven: Whether the list has no gap and no further records now.
         """
         self._backoffs[job].reset()
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(
-            ListContinued(self._scope.profile, kind, now, monotonic, tuple(records), end_is_proven=end_is_proven)
+            ListContinued(self._scope.profile, kind, now, monotonic, tuple(records), after, end_is_proven)
         )
 
     def take_record(self, record: Record) -> None:

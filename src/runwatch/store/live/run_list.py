@@ -21,8 +21,8 @@ SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
 """Maximum pages of a sweep, which goes on while the last run of a page is live."""
 
-OLDER_S: Final = 15.0
-"""How often a live run beyond the swept pages is read on its own."""
+OLDER_S: Final = 5.0
+"""How often the live runs beyond the swept pages are read."""
 
 WATCHED_S: Final = 10.0
 """How often the watch list is read for a service without a list."""
@@ -41,6 +41,7 @@ class RunList:
     """
 
     JOB: Final = "list run"
+    _OLDER_JOB: Final = "older live runs"
 
     def __init__(
         self,
@@ -58,6 +59,11 @@ class RunList:
         self._scheduler = scheduler
         self._sweep_s = sweep_s
         self._swept: set[str] = set()
+        self._after_swept: str | None = None
+        # The live runs of this round beyond the swept ones that are not read yet, and the next page to find them on.
+        self._sought: set[str] = set()
+        self._older_cursor: str | None = None
+        self._older_pages = 0
         # Runs that the service refused to return; read again only when the user asks.
         self._unknown: set[str] = set()
         self.rest: Final = ListContinuation(Run, client, writer, scheduler)
@@ -73,7 +79,7 @@ class RunList:
     async def _sweep(self) -> float | None:
         """Read the newest runs, as long as the last run of a page is live: older ones not known here may be live too.
 
-        A live run that is known and further down is read on its own.
+        Known live runs further down are read by :meth:`_read_older`.
         """
         self._writer.start(Run.KIND, "GET /v1/executions")
         runs: dict[str, Run] = {}
@@ -88,12 +94,12 @@ class RunList:
         except ApiError as error:
             return self._fail_sweep(self._writer.failure(Run.KIND, error))
         assert page is not None
-        self._swept = set(runs)
+        self._swept, self._after_swept = set(runs), page.next_cursor
         is_joined = self.rest.note_beginning(runs.values(), page)
         is_whole = page.next_cursor is None
         await self._writer.take(Run.KIND, runs.values(), page, is_whole=is_whole, is_joined=is_joined)
-        if self._older_live():
-            self._scheduler.add("older live runs", JobPriority.TAIL, self._read_older)
+        if self._older_live() and self._OLDER_JOB not in self._scheduler:
+            self._scheduler.add(self._OLDER_JOB, JobPriority.TAIL, self._read_older)
         return self._sweep_s()
 
     def _fail_sweep(self, failure: ReadFailure) -> float | None:
@@ -113,10 +119,44 @@ class RunList:
         return [run_id for _, run_id in sorted(older) if run_id not in self._unknown]
 
     async def _read_older(self) -> float | None:
+        """Read one page of older runs, or one run; return the seconds until the next of these reads."""
         older = self._older_live()
         if not older:
             return None
-        return OLDER_S if not await self._read_run(older[0]) else max(1.0, OLDER_S / len(older))
+        self._sought.intersection_update(older)
+        if not self._sought:
+            self._sought = set(older)
+            pages = self._pages_down_to_last(self._sought)
+            self._older_cursor, self._older_pages = self._after_swept, pages if pages < len(older) else 0
+        if self._older_cursor is not None and self._older_pages > 0:
+            is_read = await self._read_older_page(self._older_cursor)
+            wait = 0.0
+        else:
+            run_id = next(run_id for run_id in older if run_id in self._sought)
+            is_read = await self._read_run(run_id)
+            self._sought.discard(run_id)
+            wait = max(1.0, OLDER_S / len(older))
+        if not is_read:
+            self._sought.clear()
+        return wait if self._sought else OLDER_S
+
+    def _pages_down_to_last(self, run_ids: set[str]) -> int:
+        """Return how many pages after the swept ones it takes to see all these runs."""
+        last = max(place for place, run_id in enumerate(self._writer.collection(Run.KIND).by_id) if run_id in run_ids)
+        return (last - len(self._swept)) // SWEEP_PAGE + 1
+
+    async def _read_older_page(self, cursor: str) -> bool:
+        """Read one page for what it says of runs known here; return whether others can be read now."""
+        try:
+            page = await self._client.page("getExecutions", query={"limit": SWEEP_PAGE, "cursor": cursor})
+        except ApiError:
+            # The sweep meets the same service, and shows the failure.
+            return False
+        known = self._writer.collection(Run.KIND).by_id
+        self._writer.continue_list(Run.KIND, [run for run in page.records if run.id in known], job=self._OLDER_JOB)
+        self._sought.difference_update(run.id for run in page.records)
+        self._older_cursor, self._older_pages = page.next_cursor, self._older_pages - 1
+        return True
 
     async def _read_watched(self) -> float:
         """Read the live runs of the watch list one by one, for a service without a list of runs."""

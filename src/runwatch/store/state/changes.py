@@ -118,11 +118,13 @@ class ListContinued(StoreChange):
     """The service returned a further part of a list.
 
     Attributes:
-        records: In the service's order.
-        end_is_proven: Whether nothing follows.
+        records: In the service's order. A new one follows the one before it.
+        after: Id of the stored record that the first one follows; empty if it follows the last one.
+        end_is_proven: Whether the number of records is the total now.
     """
 
     records: tuple[Record, ...] = ()
+    after: str = ""
     end_is_proven: bool = False
 
 

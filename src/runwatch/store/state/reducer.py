@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Generator, Mapping, Sequence
+from itertools import chain, islice
 from operator import ne
 from typing import Final
 
@@ -117,17 +118,31 @@ def _differ(one: Record, other: Record) -> bool:
 
 def _from_continuation(collection: Collection, change: ListContinued) -> CollectionDelta:
     added, changed = [], []
+    known, place = collection.by_id, change.after
+    followers = defaultdict[str, list[str]](list)
     for record in change.records:
-        before = collection.by_id.get(record.id)
-        collection.by_id[record.id] = StoredRecord(record, change.at, change.monotonic)
-        if before is None:
+        before = known.get(record.id)
+        if before is not None:
+            place = record.id
+            changed += [record.id] if before.record != record else []
+        else:
             added.append(record.id)
-        elif before.record != record:
-            changed.append(record.id)
+            if place in known:
+                followers[place].append(record.id)
+        known[record.id] = StoredRecord(record, change.at, change.monotonic)
+    if followers:
+        collection.by_id = _in_order(known, followers)
     collection.revision += bool(added or changed)
     collection.end_is_proven = collection.end_is_proven or change.end_is_proven
     collection.failure = collection.failing_since = None
     return CollectionDelta(change.profile, change.kind, tuple(added), tuple(changed))
+
+
+def _in_order(known: Mapping[str, StoredRecord], followers: Mapping[str, Sequence[str]]) -> dict[str, StoredRecord]:
+    """Return the records with each of these followers moved behind its predecessor."""
+    moved = set(chain.from_iterable(followers.values()))
+    stay = (record_id for record_id in known if record_id not in moved)
+    return {key: known[key] for record_id in stay for key in (record_id, *followers.get(record_id, ()))}
 
 
 def _from_record(collection: Collection, change: RecordRead) -> CollectionDelta:
