@@ -286,7 +286,7 @@ PROMISES: Final = (
             "tests/end_to_end/test_pages_in_browser.py",
             "tests/service/http/test_html_pages.py",
             "tests/service/test_revoked_keys.py",
-            "tests/tui/flows/test_redirect_page.py",
+            "tests/tui/terminal/test_redirect_page.py",
         ),
     ),
     Promise(

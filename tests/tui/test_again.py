@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.json import encode_body, loads
+from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.help import HelpScreen
-from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.event_log import EventLog

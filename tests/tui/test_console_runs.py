@@ -16,7 +16,7 @@ from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.repositories.event_sequence import RunSequence
-from runwatch.tui.screens.runs.run_form import RunFormScreen
+from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.inputs.line_input import LineInput

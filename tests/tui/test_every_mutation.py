@@ -9,8 +9,10 @@ A new action gets all of this by being declared; what it needs to be done is one
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +20,8 @@ import pytest
 
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.records.record import Record
-from runwatch.tui.screens.action_form import ActionForm, perform_action
+from runwatch.tui.app.console_app import ConsoleApp
+from runwatch.tui.flows.action_dialog import ActionForm, perform_action
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.resources.registry import RESOURCES
@@ -221,3 +224,46 @@ def test_what_is_sent_keeps_the_rules_that_the_service_checks(case: Case) -> Non
     values = {**form.start, **{id: text for id, text in TYPED.items() if id in form.start}}
     assert form.problems(values) == {}
     assert has_body(mutation) or form.body(values) == {}
+
+
+class Tracing(ConsoleApp):
+    """A console that notes the rooms of ``runwatch.tui`` on the way to each form and dialog, in their order."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.ways: list[list[str]] = []
+        super().__init__(*arguments, **named)
+
+    def push_screen(self, screen: Any, *arguments: Any, **named: Any) -> Any:
+        frames = [str(each.frame.f_globals["__name__"]) for each in reversed(inspect.stack()[1:])]
+        rooms = [name.split(".")[2] for name in frames if name.startswith("runwatch.tui.")]
+        self.ways.append([room for room, _ in groupby(rooms)])
+        return super().push_screen(screen, *arguments, **named)
+
+
+@pytest.mark.parametrize(
+    ("place", "keys"),
+    [
+        ("runs", ["plus"]), ("runs", ["X"]), ("runs", ["full_stop", "down", "enter"]), ("runs", ["plus", "f9"]),
+        ("arms", ["X"]), ("arms", ["plus", "enter"]), ("arms", ["full_stop", "enter"]), ("keys", ["plus"]),
+        ("receipts", ["a"]), ("account", ["plus"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)  # fmt: skip
+async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens(
+    place: str, keys: list[str], tmp_path: Path
+) -> None:
+    made = noon.service(account=account())
+    for records in ([resources.arm()], [resources.api_key()]):
+        wire = type(records[0]).WIRE
+        made.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in records], "next_cursor": None}))
+    async with console(made, tmp_path, size=SIZE, open_at=place, app_class=Tracing) as driven:
+        app = driven.app
+        assert isinstance(app, Tracing)
+        app.ways.clear()
+        await driven.until(lambda: place == "account" or len(driven.table.rows) > 0, "the list")
+        for key in keys:
+            await driven.press(key)
+        await driven.until(lambda: bool(app.ways), "a form or dialog")
+        for way in app.ways:
+            assert way[-1] == "flows"
+            assert len(way) == len(set(way)), way

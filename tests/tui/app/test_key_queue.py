@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from runwatch.tui.app import key_queue
 from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
-from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar

@@ -9,7 +9,7 @@ import pytest
 from runwatch.store.repositories.pins import Pin, PinTarget
 from runwatch.tui.app.pins import board
 from runwatch.tui.flows.comparison import CompareScreen
-from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.widgets.bars.pin_bar import PinBar
 from tests.support import resources
 from tests.support.builders import open_run

@@ -18,7 +18,7 @@ from runwatch.api.operations import SUBMIT
 from runwatch.base.json import loads
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
-from runwatch.tui.screens.action_form import ActionForm
+from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog

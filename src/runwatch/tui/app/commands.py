@@ -182,7 +182,7 @@ async def open_run(console: NavigatingApp, text: str) -> None:
         return
 
     async def read() -> None:
-        from runwatch.tui.screens.runs.add_runs import add_to_watch_list, shown_id
+        from runwatch.tui.flows.runs.add_runs import add_to_watch_list, shown_id
 
         outcome = await add_to_watch_list(session, text)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from textual import events
-from textual.screen import Screen
 from textual.timer import Timer
 
 from runwatch.base.clock import Clock, SystemClock
@@ -53,7 +52,6 @@ from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.copied_text import CopiedText
 from runwatch.view.text.format import TimeMode
@@ -71,7 +69,6 @@ if TYPE_CHECKING:
     from runwatch.tui.terminal.desktop_notice import NoticeRoute
     from runwatch.tui.widgets.bars.pin_bar import PinBar
     from runwatch.tui.widgets.panes.command_line import CommandLine
-    from runwatch.view.spec.action import ResourceAction
 
 LAST_LISTS_WAIT_S: Final = 0.15
 """How long the first paint waits at most for the lists of the last session."""
@@ -325,7 +322,7 @@ class ConsoleApp(NavigatingApp):
 
     def action_go_to_pin(self, number: int) -> None:
         """Go to a pin after all earlier keys were handled; not from a form, whose text would be lost."""
-        from runwatch.tui.screens.base.form_screen import FormScreen
+        from runwatch.tui.flows.form_screen import FormScreen
 
         screen = self.console_screen
         if isinstance(screen, FormScreen):
@@ -341,19 +338,6 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.screens.help import open_help
 
         open_help(self)
-
-    def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
-        from runwatch.tui.screens.runs.run_form import RunFormScreen
-        from runwatch.view.actions.run_form import prefill_from_run
-
-        # While the service is not connected yet, the form can be filled in; it says so when it is reviewed.
-        if (self.has_file or self.session is not None) and self.console_screen.writing_session() is None:
-            return
-        if like is None:
-            self.push_screen(RunFormScreen(self.run_draft, field, is_draft=self.run_draft is not None))
-        else:
-            known = prefill_from_run(like)
-            self.push_screen(RunFormScreen(known.values, field, like=known))
 
     def load_when_connected(self, kind: str, record_id: str) -> None:
         """Read a record that the user has named, now or once connected."""
@@ -371,20 +355,6 @@ class ConsoleApp(NavigatingApp):
 
     def show_warnings(self) -> None:
         self.notices.put(self.console_screen)
-
-    def open_add_runs(self) -> None:
-        from runwatch.tui.screens.runs.add_runs import AddRunsDialog
-
-        session = self.console_screen.connected_session()
-        if session is not None:
-            dialog = AddRunsDialog(session, self.header_info())
-            self.push_screen(dialog, lambda found: None if found is None else self.show_run(found))
-
-    def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
-        from runwatch.tui.screens.action_form import perform_action
-
-        assert isinstance(screen, ConsoleScreen)
-        perform_action(screen, subject, action)
 
     async def report_unconfirmed_writes(self) -> None:
         # Their dialogs are imported with the first one, because most sessions have none.

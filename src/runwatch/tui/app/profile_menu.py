@@ -57,7 +57,7 @@ def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
     if len(console.profiles.known) < 2:
         yield MenuItem(
             line("another profile"),
-            None,
+            lambda: None,
             disabled_reason=line("runwatch config set profiles.NAME.base_url URL adds one"),
         )
 

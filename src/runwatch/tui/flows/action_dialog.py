@@ -1,51 +1,148 @@
-"""The dialog of a resource action, and the effects of its response: text, reloaded lists and the new selection.
+"""Perform a resource action: a form if it has fields, then the confirmation dialog, and what follows it.
 
-Unknown outcomes, rejected fields and production profiles are handled here for all actions
-(:mod:`runwatch.view.spec.action`); :mod:`runwatch.tui.screens.action_form` opens form and dialog.
+Every action of a specification (:mod:`runwatch.view.spec.action`) reaches the service through this module, so reasons
+that prevent one, such as read-only mode, are reported here for all of them, as are unknown outcomes, rejected fields
+and production profiles. :mod:`runwatch.tui.flows.action_response` applies the response.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from runwatch.api.operations import OPERATIONS, Operation, fill_path, is_listable
-from runwatch.api.secrets import strip_secrets
+from runwatch.api.operations import OPERATIONS, fill_path, is_listable
 from runwatch.base.errors import RunwatchError
-from runwatch.base.json import loads
-from runwatch.records.record import Record
-from runwatch.store.live.report_poller import name_response_collection
+from runwatch.base.json import encode_body, loads
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
-from runwatch.store.state.changes import ListRead
-from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
+from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.action_response import apply_response, describe_success, own_id, response_record
+from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.flows.write_sender import (
     PendingWrite,
     WriteSender,
-    describe_created_record,
-    find_id_member,
     list_age,
     make_typed_confirmation,
     profile_label,
     request_text,
 )
 from runwatch.tui.shell.console_screen import RecordScreen
-from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object, reload_lists, store_record
+from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
+from runwatch.view.actions.form import build_form, has_body
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, PageResult
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, block, line
+from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
-_NEW_LINE: Final = block("\n")
+
+def perform_action(
+    screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any], *, values: Mapping[str, str] | None = None
+) -> None:
+    """Perform an action on a record, or without one; show a notice if it is not possible now.
+
+    Args:
+        screen: The requesting screen. If it lists records of the kind, its cursor moves to the result.
+        subject: The record; ``None`` for an action without one.
+        values: Initial values by field id that replace those of the action.
+    """
+    mutation = action.mutation
+    if mutation is None:
+        command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
+        screen.notify_user(f"on the command line: {command}", Role.WARN)
+    elif not action.enabled_when(
+        subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject
+    ):
+        screen.notify_user(action.off_because, Role.WARN)
+    elif (session := screen.writing_session()) is None:
+        return
+    elif mutation.prerequisite is not None and not isinstance(subject, PageResult):
+        start_worker(screen, _read_first(screen, session, subject, action), action.label, group="first", exclusive=True)
+    elif mutation.fields:
+        screen.app.push_screen(ActionForm(screen, subject, action, values))
+    else:
+        _open(screen, session, subject, action)
+
+
+async def _read_first(
+    screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]
+) -> None:
+    """Read an action's prerequisite before its form or dialog opens."""
+    assert action.mutation is not None
+    first = action.mutation.prerequisite
+    assert first is not None
+    state = await read_object(session, first.operation, subject.id)
+    lacking = first.lacks(state)
+    if lacking:
+        screen.notify_user(lacking, Role.WARN)
+    elif screen.is_current:
+        perform_action(screen, PageResult(subject.id, subject, {}, state), action)
+
+
+def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: ResourceAction[Any]) -> None:
+    """Open the dialog of an action without fields; for a destructive one, look up the record's dependents."""
+    assert action.mutation is not None
+    body = build_form(action.mutation, subject).body({}) if has_body(action.mutation) else None
+    content = None if body is None else encode_body(body)
+    opened = build_action_dialog(screen, screen, session, subject, action, content, body, key=str(uuid.uuid4()))
+    screen.app.push_screen(opened.dialog)
+    if action.is_destructive and subject is not None:
+        start_worker(screen, _show_dependents(session, opened.dialog, subject), "checking for dependents")
+
+
+class ActionForm(FormScreen):
+    """The form of an action.
+
+    Args:
+        subject: The record; ``None`` if there is none.
+        values: Initial values by field id that replace those of the action.
+    """
+
+    def __init__(
+        self,
+        behind: ConsoleScreen,
+        subject: Any | None,
+        action: ResourceAction[Any],
+        values: Mapping[str, str] | None = None,
+    ) -> None:
+        assert action.mutation is not None
+        form = build_form(action.mutation, subject)
+        super().__init__(form, {**form.start, **(values or {})})
+        self._behind = behind
+        self._subject = subject
+        self._action = action
+
+    def form_title(self) -> StyledSpans:
+        glyphs = self.console.glyphs
+        name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
+        return line(f"{self._action.label}{name}")
+
+    def request_line(self) -> StyledSpans:
+        operation, record_id = self._mutation.operation, "" if self._subject is None else self._subject.id
+        return request_text(operation, fill_path(OPERATIONS[operation], record_id))
+
+    def breadcrumbs(self) -> Sequence[str]:
+        return (*self._behind.breadcrumbs(), self._action.label)
+
+    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
+        return build_action_dialog(
+            self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
+        )
+
+    @property
+    def _mutation(self) -> Mutation[Any]:
+        assert self._action.mutation is not None
+        return self._action.mutation
 
 
 def build_action_dialog(
@@ -105,27 +202,6 @@ def build_action_dialog(
     )
 
 
-async def describe_success(session: ServiceSession, mutation: Mutation[Any], subject: Any, answer: Any) -> StyledSpans:
-    """Describe a successful response: id, status, the action's summary, and whether it took effect."""
-    said: list[StyledSpan] = [
-        *to_spans(describe_created_record(answer, find_id_member(OPERATIONS[mutation.operation])))
-    ]
-    for label, text in mutation.summarize(answer):
-        said += [(_NEW_LINE, Role.PLAIN), label_span(f"{label}   "), (line(text, None), Role.PLAIN)]
-    if mutation.effect_check is not None:
-        try:
-            state = await read_object(session, mutation.effect_check.operation, subject.id)
-        except RunwatchError as error:
-            said += [
-                (_NEW_LINE, Role.PLAIN),
-                label_span(f"whether it took effect could not be read: {error}", Role.WARN),
-            ]
-        else:
-            is_good, words = mutation.effect_check.words(subject, state)
-            said += [(_NEW_LINE, Role.PLAIN), label_span(words, Role.GOOD if is_good else Role.WARN)]
-    return tuple(said)
-
-
 def make_retry_callbacks(
     screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
 ) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], Awaitable[None]]] | None:
@@ -153,33 +229,26 @@ async def _follow_up(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
 ) -> None:
     """Open what follows a mutation: its next action, its private page, or the new record if another screen lists it."""
-    record = _record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
+    record = response_record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
     following = None if record is None or mutation.then is None else mutation.then(record)
     if following is not None:
-        behind.console.perform(behind, record, following)
+        perform_action(behind, record, following)
         return
     if mutation.private_page is not None:
         from runwatch.tui.flows.private_page import open_private_page
 
-        open_private_page(behind, session, subject, mutation.private_page, answer, body)
+        open_private_page(behind, session, subject, mutation.private_page, answer, body, perform_action)
         return
     if behind.SHOWS_OUTCOMES:
         return
     known = [] if subject is None else [subject.id, *subject.raw.values()]
     here = [behind.spec.record] if isinstance(behind, RecordScreen) else []
     for kind in (*here, *filter(is_listable, mutation.invalidates)):
-        made = _own_id(kind, answer)
+        made = own_id(kind, answer)
         if made and made not in known:
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)
             return
-
-
-def _own_id(kind: type[Record], answer: Any) -> str:
-    """Return the id of a record of this kind that a response names, or an empty text."""
-    name = "" if kind.WIRE is None else kind.WIRE.id
-    found = answer.get(name) if name and isinstance(answer, dict) else None
-    return found if isinstance(found, str) else ""
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:
@@ -190,48 +259,7 @@ def _loaded(body: bytes | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def apply_response(
-    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], answer: Any, *, about: str
-) -> None:
-    """Store the response, reload the lists it changes, and select a new record.
-
-    Args:
-        behind: The screen that shows the result.
-        about: The id of the changed record; empty for a new one, which is then selected.
-    """
-    facts = OPERATIONS[mutation.operation]
-    value = strip_secrets(facts, answer)
-    record = _record(session, facts, value)
-    if record is not None:
-        store_record(session, record)
-    elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
-        # Responses that no list contains, such as test results, are kept for the record's screen.
-        now, monotonic = session.clock.now(), session.clock.monotonic()
-        kind, records = name_response_collection(facts.record, about), (facts.record(value),)
-        session.store.apply(
-            ListRead(session.scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)
-        )
-    # A replayed response may be old, so reload the lists.
-    changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
-    reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
-    behind.after_write_succeeded(mutation.operation, value)
-    if not about and isinstance(behind, RecordScreen):
-        made = _own_id(behind.spec.record, value)
-        if made:
-            behind.select_record(made, opened=True)
-
-
-def _record(session: ServiceSession, facts: Operation, value: Any) -> Record | None:
-    """Return the record of a response, merged into the known one, because a response may be partial."""
-    kind = facts.record
-    if kind is None or facts.lists or not is_listable(kind) or not isinstance(value, dict):
-        return None
-    record = kind(value)
-    known = session.store.get(session.scope.profile, kind.KIND, record.id) if record.id else None
-    return kind({**known.record.raw, **value}) if known is not None else record if record.id else None
-
-
-async def show_dependents(session: ServiceSession, dialog: ConfirmDialog, subject: Any) -> None:
+async def _show_dependents(session: ServiceSession, dialog: ConfirmDialog, subject: Any) -> None:
     """Show a record's dependents on a dialog, after reading lists not read yet."""
     wanted = find_dependent_kinds(subject)
     if not wanted:

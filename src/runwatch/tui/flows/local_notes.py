@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.view.runs.run_facts import RunFacts
 
 _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
@@ -148,15 +149,15 @@ class NoteEditor(Overlay):
 _LOCAL: Final = (label_span("stays on this machine"),)
 
 
-def open_run_notes(screen: RowScreen, run_ids: Sequence[str]) -> None:
+def open_run_notes(screen: RowScreen, *runs: RunFacts) -> None:
     """Open the editor for one run's label and note, or for one label of several runs; show why that fails."""
     session = screen.connected_session()
     if session is None:
         return
-    if not run_ids:
+    if not runs:
         screen.notify_user("No run is selected.", Role.WARN)
         return
-    screen.open_overlay_when_loaded(partial(_editor, screen, session, run_ids), "reading the label")
+    screen.open_overlay_when_loaded(partial(_editor, screen, session, [run.id for run in runs]), "reading the label")
 
 
 async def _editor(screen: RowScreen, session: ServiceSession, run_ids: Sequence[str]) -> NoteEditor:

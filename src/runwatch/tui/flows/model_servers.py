@@ -5,15 +5,16 @@ The local service searches; the console shows the results and copies the command
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.model_server import ModelServer, ModelServerSearch
 from runwatch.settings.declarations import LOCAL
+from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.problems.copy_options import CopyOption
 from runwatch.view.text.copied_text import copied_command
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -64,14 +65,15 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
         console.notify_user(f"{said}. {key} searches again.")
         return
     says = "enter copies the command that connects one" if servers else "no server responds on the usual ports"
-    items = [_item(server_label(server, console.glyphs), connect_command(server)) for server in servers]
-    items.append(_item(line("Another server"), CONNECT_OTHER))
+    items = [_item(screen, server_label(server, console.glyphs), connect_command(server)) for server in servers]
+    items.append(_item(screen, line("Another server"), CONNECT_OTHER))
     screen.notify_user(said)
     screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))
 
 
-def _item(label: SafeText, command: str) -> MenuItem:
-    return MenuItem(label, CopyOption(line("command"), copied_command(command)), line(command))
+def _item(screen: ConsoleScreen, label: SafeText, command: str) -> MenuItem:
+    copied = CopyRequested(line("command"), copied_command(command))
+    return MenuItem(label, partial(screen.post_message, copied), line(command))
 
 
 CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"

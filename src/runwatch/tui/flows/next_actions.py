@@ -10,6 +10,7 @@ from runwatch.records.record import Record
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
 from runwatch.tui.core.workers import run_in_app, start_worker
+from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.sources.record_loader import load_records
 from runwatch.view.resources.registry import resource_named
 from runwatch.view.spec.action import ResourceAction
@@ -58,10 +59,8 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
             subject = next(iter(await load_records(session, Account)), None)
         if making is None:
             _leave_it_to(screen, spec, None)
-        elif subject is None:
-            screen.console.perform(screen, None, making)
         else:
-            screen.console.perform(screen, subject, making)
+            perform_action(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
     known = [one for one in await load_records(session, SourceConnection) if isinstance(one, SourceConnection)]
@@ -70,7 +69,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
     if action is None or subject is None:
         _leave_it_to(screen, spec, record_id)
     else:
-        screen.console.perform(screen, subject, action)
+        perform_action(screen, subject, action)
 
 
 def _action(actions: tuple[ResourceAction[Any], ...], operation: str) -> ResourceAction[Any] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -23,8 +23,8 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.messages import WorkerFailed
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.redirect_page import open_in_browser
 from runwatch.tui.sources.record_loader import read_object
+from runwatch.tui.terminal.redirect_page import open_in_browser
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
@@ -36,7 +36,7 @@ from runwatch.view.actions.private_page import (
     explain_browser_refusal,
     find_page_address,
 )
-from runwatch.view.spec.action import PrivatePageSpec
+from runwatch.view.spec.action import PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import PageProgress, PageResult
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.format import time_of_day
@@ -46,6 +46,9 @@ from runwatch.view.text.values import parse_time
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
+
+Perform = Callable[["ConsoleScreen", Any, ResourceAction[Any]], None]
+"""Performs an action on a record for a screen."""
 
 _NO_ADDRESS: Final = "The response has no address; the service gives it only once. Start again to get a new one."
 
@@ -57,6 +60,7 @@ def open_private_page(
     entry: PrivatePageSpec[Any],
     answer: Any,
     body: Mapping[str, Any] | None,
+    perform: Perform,
 ) -> None:
     """Open the dialog of a private page; if there is nothing to enter, perform the action that follows it.
 
@@ -64,6 +68,7 @@ def open_private_page(
         behind: The screen that shows the result.
         subject: Its record, or ``None``.
         answer: The decoded response with the address.
+        perform: Performs that action.
     """
     named = answer if isinstance(answer, Mapping) else {}
     public = {name: value for name, value in named.items() if name != "continue_url"}
@@ -79,11 +84,10 @@ def open_private_page(
         entered = PageResult(record_id, subject, public, public)
         then = entry.next_for(entered)
         assert then is not None
-        behind.console.perform(behind, entered, then)
+        perform(behind, entered, then)
         return
-    behind.app.push_screen(
-        PrivatePageDialog(behind, session, subject, entry, public, None if address is None else Secret(address))
-    )
+    secret = None if address is None else Secret(address)
+    behind.app.push_screen(PrivatePageDialog(behind, session, subject, entry, public, secret, perform))
 
 
 class PrivatePageDialog(Dialog[None]):
@@ -94,6 +98,7 @@ class PrivatePageDialog(Dialog[None]):
         subject: Its record, or ``None``.
         answer: The response without the address.
         address: The address; ``None`` if the response had none, as after a retry.
+        perform: Performs the action that follows the page.
     """
 
     AUTO_FOCUS = "#page-leave"
@@ -107,6 +112,7 @@ class PrivatePageDialog(Dialog[None]):
         entry: PrivatePageSpec[Any],
         answer: Mapping[str, Any],
         address: Secret | None,
+        perform: Perform,
     ) -> None:
         super().__init__(behind.console.header_info())
         self._behind: Final = behind
@@ -115,6 +121,7 @@ class PrivatePageDialog(Dialog[None]):
         self._entry: Final = entry
         self._answer: Final = answer
         self._address: Final = address
+        self._perform: Final = perform
         self._state: Mapping[str, Any] = {}
 
     def _end_text(self, expires: object) -> SafeText:
@@ -255,8 +262,7 @@ class PrivatePageDialog(Dialog[None]):
         then = self._entry.next_for(entered)
         assert then is not None
         self.dismiss()
-        console = self._behind.console
-        console.call_later(console.perform, self._behind, entered, then)
+        self._behind.console.call_later(self._perform, self._behind, entered, then)
 
     def _say(self, progress: PageProgress) -> None:
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)

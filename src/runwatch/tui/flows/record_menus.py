@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.tui.core.key_bindings import BY_ID, RECORD_KEYS
 from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.shell.refusals import action_refusal
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.problems.copy_options import CopyOption, list_copy_options
+from runwatch.view.problems.copy_options import list_copy_options
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
 _PREVIEW_CELLS: Final = 120
 """Cells of the beginning of a text that is copied."""
 
+_GONE: Final = "The record is no longer in the list."
 
-@dataclass(frozen=True, slots=True)
-class _KeyChoice:
-    """A key action chosen from the menu: what its key runs, and the widget, screen or app that runs it."""
 
-    node: DOMNode
-    handler: str
+OwnActions = Mapping[str, Callable[[Any], None]]
+"""What opens instead of the form or dialog of actions, by their ids; it takes the record."""
 
 
 def open_copy_menu(screen: RecordScreen) -> None:
@@ -44,11 +43,18 @@ def open_copy_menu(screen: RecordScreen) -> None:
     console = screen.console
     offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
     found = [*offered, *screen.copies_in_focus()]
-    items = [MenuItem(copy.what, copy, _first_line(copy.text, console.glyphs.ellipsis)) for copy in found]
+    items = [
+        MenuItem(
+            copy.what,
+            partial(screen.post_message, CopyRequested(copy.what, copy.text, several_lines=True)),
+            _first_line(copy.text, console.glyphs.ellipsis),
+        )
+        for copy in found
+    ]
     screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu", is_about_record=True))
 
 
-def open_action_menu(screen: RecordScreen) -> None:
+def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
     """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one.
 
     What the service can do with it comes first, then what the keys of the screen do with any record, and the keys that
@@ -61,13 +67,18 @@ def open_action_menu(screen: RecordScreen) -> None:
     if row is None:
         screen.open_more_keys()
         return
-    items = [*_actions(screen, row), *_key_items(screen, row), *_rest_items(screen, row)]
+    items = [
+        *(_record_item(screen, row, action, own) for action in screen.spec.actions),
+        *_create_items(screen),
+        *_key_items(screen, row),
+        *_rest_items(screen, row),
+    ]
     screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
 
 
 def open_create_menu(screen: RecordScreen) -> None:
-    items = [_item(screen, action, (None, action), None) for action in screen.spec.create_actions]
-    screen.open_overlay(Menu((label_span(f"New {screen.spec.singular}", Role.PLAIN),), items, id="make-menu"))
+    title = (label_span(f"New {screen.spec.singular}", Role.PLAIN),)
+    screen.open_overlay(Menu(title, list(_create_items(screen)), id="make-menu"))
 
 
 def create_record(screen: RecordScreen) -> None:
@@ -76,10 +87,10 @@ def create_record(screen: RecordScreen) -> None:
     if len(makes) > 1:
         open_create_menu(screen)
     elif makes:
-        screen.console.perform(screen, None, makes[0])
+        perform_action(screen, None, makes[0])
 
 
-async def open_destroy(screen: RecordScreen) -> None:
+def open_destroy(screen: RecordScreen, own: OwnActions) -> None:
     """Run the destructive action available for the record at the cursor; with several, open a menu."""
     row = screen.row
     found = [action for action in screen.spec.actions if action.is_destructive]
@@ -88,66 +99,63 @@ async def open_destroy(screen: RecordScreen) -> None:
         return
     usable = [action for action in found if action.enabled_when(row.subject)]
     if len(usable) > 1:
-        items = [_item(screen, action, (row.key, action), row) for action in usable]
+        items = [_record_item(screen, row, action, own) for action in usable]
         screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
-    elif usable:
-        await screen.run_record_action(row, usable[0])
     else:
-        screen.notify_user(found[-1].off_because, Role.WARN)
+        _run_if_enabled(screen, row, [*usable, found[-1]][0], own)
 
 
-async def run_named_action(screen: RecordScreen, id: str) -> None:
+def run_named_action(screen: RecordScreen, id: str, own: OwnActions) -> None:
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:
         screen.notify_user("No row is selected.", Role.WARN)
     else:
-        await _run_if_enabled(screen, row, action)
+        _run_if_enabled(screen, row, action, own)
 
 
-async def _run_if_enabled(screen: RecordScreen, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-    if action.enabled_when(row.subject):
-        await screen.run_record_action(row, action)
-    else:
+def _run_if_enabled(screen: RecordScreen, row: RecordRow[Any], action: ResourceAction[Any], own: OwnActions) -> None:
+    if not action.enabled_when(row.subject):
         screen.notify_user(action.off_because, Role.WARN)
-
-
-async def run_menu_choice(screen: RecordScreen, target: object) -> None:
-    """Run the chosen menu item; the record is looked up again, because it may have changed."""
-    if isinstance(target, CopyOption):
-        screen.post_message(CopyRequested(target.what, target.text, several_lines=True))
-        return
-    assert isinstance(target, tuple)
-    key, action = target
-    if key is None and isinstance(action, ResourceAction):
-        screen.console.perform(screen, None, action)
-        return
-    if isinstance(action, _KeyChoice):
-        if screen.row is not None and screen.row.key == key:
-            # Later, because the menu is still closing, and the focus returns to the pane whose key this is.
-            screen.call_later(screen.app.run_action, action.handler, action.node)
-        else:
-            screen.notify_user("The record is no longer in the list.", Role.WARN)
-        return
-    row = next((row for row in screen.table.rows if row.key == key), None)
-    if not isinstance(row, RecordRow) or not isinstance(action, ResourceAction):
-        screen.notify_user("The record is no longer in the list.", Role.WARN)
+    elif action.id in own:
+        screen.table.select(row.key)
+        own[action.id](row.subject)
     else:
-        await _run_if_enabled(screen, row, action)
+        perform_action(screen, row.subject, action)
 
 
-def _actions(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
-    for action in screen.spec.actions:
-        yield _item(screen, action, (row.key, action), row)
+def _run_chosen(screen: RecordScreen, key: str, action: ResourceAction[Any], own: OwnActions) -> None:
+    """Run a chosen action; the record is looked up again, because it may have changed."""
+    row = next((row for row in screen.table.rows if row.key == key), None)
+    if isinstance(row, RecordRow):
+        _run_if_enabled(screen, row, action, own)
+    else:
+        screen.notify_user(_GONE, Role.WARN)
+
+
+def _run_key(screen: RecordScreen, key: str, node: DOMNode, handler: str) -> None:
+    """Run what a key does with the record, on the widget, screen or app that has the key."""
+    if screen.row is not None and screen.row.key == key:
+        # Later, because the menu is still closing, and the focus returns to the pane whose key this is.
+        screen.call_later(screen.app.run_action, handler, node)
+    else:
+        screen.notify_user(_GONE, Role.WARN)
+
+
+def _record_item(screen: RecordScreen, row: RecordRow[Any], action: ResourceAction[Any], own: OwnActions) -> MenuItem:
+    return _item(screen, action, partial(_run_chosen, screen, row.key, action, own), row)
+
+
+def _create_items(screen: RecordScreen) -> Iterator[MenuItem]:
     for action in screen.spec.create_actions:
-        yield _item(screen, action, (None, action), None)
+        yield _item(screen, action, partial(perform_action, screen, None, action), None)
 
 
 def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
     """Yield what the active keys do with the record, unless one of its actions is the same."""
     shown = {_key_of(screen, action, row) for action in screen.spec.actions}
     active = {
-        binding.id: _KeyChoice(node, binding.action)
+        binding.id: partial(_run_key, screen, row.key, node, binding.action)
         for node, binding, is_enabled, _ in screen.active_bindings.values()
         if is_enabled and binding.id is not None
     }
@@ -156,7 +164,7 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
         if id in active and id not in shown and screen.offers(id):
             label = labels.get(id, BY_ID[id].label)
             title, key = line(label[:1].upper() + label[1:]), screen.console.keys.shown(id)
-            yield MenuItem(title, (row.key, active[id]), line(BY_ID[id].help), key=key)
+            yield MenuItem(title, active[id], line(BY_ID[id].help), key=key)
 
 
 def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
@@ -167,7 +175,9 @@ def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]
             yield screen.key_item(id, label)
 
 
-def _item(screen: RecordScreen, action: ResourceAction[Any], target: object, row: RecordRow[Any] | None) -> MenuItem:
+def _item(
+    screen: RecordScreen, action: ResourceAction[Any], target: Callable[[], None], row: RecordRow[Any] | None
+) -> MenuItem:
     """Return an action's menu item with its key and command, or why it is off."""
     is_enabled = action.enabled_when(None if row is None else row.subject)
     off = action_refusal(screen.console, action) if is_enabled else line(action.off_because)

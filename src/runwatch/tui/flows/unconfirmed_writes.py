@@ -18,7 +18,7 @@ from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.run_dialogs import make_run_opener
+from runwatch.tui.flows.runs.run_dialogs import make_run_opener
 from runwatch.tui.flows.write_sender import (
     PendingWrite,
     WriteSender,

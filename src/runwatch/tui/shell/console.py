@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from textual.screen import Screen
-
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.run import Run
 from runwatch.settings.declarations import ENVIRONMENT, LOCAL
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
-    from runwatch.view.runs.run_facts import RunFacts
-    from runwatch.view.spec.action import ResourceAction
     from runwatch.view.spec.resource import ResourceSpec
     from runwatch.view.table.rows import RowCache
     from runwatch.view.text.copied_text import CopiedText
@@ -293,23 +289,6 @@ class Console(WidgetApp):
         """Called when the service does not know a record that the user has named."""
 
     # Actions.
-
-    def perform(self, screen: Screen[Any], subject: Any | None, action: ResourceAction[Any]) -> None:
-        """Perform a resource action, with or without a record; show the reason if it is unavailable.
-
-        Args:
-            screen: The console screen that starts it. Afterwards, its cursor moves to the record if the screen lists
-                it.
-        """
-        raise NotImplementedError
-
-    def open_run_form(self, like: RunFacts | None = None, *, field: str = "") -> None:
-        """Open the form for a run, filled in from an earlier run or the last draft, and focus a field."""
-        raise NotImplementedError
-
-    def open_add_runs(self) -> None:
-        """Open the dialog that adds ids to the watch list."""
-        raise NotImplementedError
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
         """Read a list now, even one no longer polled after a failure; reopen the session if that failed."""

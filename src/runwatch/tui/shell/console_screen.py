@@ -40,11 +40,10 @@ if TYPE_CHECKING:
     from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.tui.widgets.lists.record_table import RecordTable
     from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
-    from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+    from runwatch.tui.widgets.panes.menu import MenuItem
     from runwatch.tui.widgets.panes.overlay import Overlay
     from runwatch.view.export.file_formats import FileFormat
     from runwatch.view.problems.copy_options import CopyOption
-    from runwatch.view.spec.action import ResourceAction
     from runwatch.view.spec.resource import ResourceSpec
     from runwatch.view.table.rows import RecordRow
 
@@ -442,19 +441,6 @@ class ConsoleScreen(Screen[None]):
             key=self.console.keys.shown(id),
         )
 
-    async def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
-        message.stop()
-        await self.take_choice(message.item.target)
-
-    async def take_choice(self, target: object) -> None:
-        """Run an item of a menu common to all screens; subclasses handle their own."""
-        from runwatch.view.problems.copy_options import CopyOption
-
-        if isinstance(target, CopyOption):
-            self.post_message(CopyRequested(target.what, target.text))
-        elif callable(target):
-            target()
-
     async def on_copy_requested(self, message: CopyRequested) -> None:
         message.stop()
         await self.console.copy_text(
@@ -584,9 +570,6 @@ class RecordScreen(RowScreen):
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
         """Return what can be copied from the focused pane in addition to the record."""
-        raise NotImplementedError
-
-    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
         raise NotImplementedError
 
     def select_record(self, key: str, *, opened: bool = False) -> None:

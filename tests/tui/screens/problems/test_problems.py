@@ -16,9 +16,9 @@ from runwatch.api.calls import RequestAttempt
 from runwatch.api.errors import ApiProblem
 from runwatch.records.problem import Problem
 from runwatch.store.repositories.outbox import WriteRequest
+from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.problems.problems import ProblemsScreen
 from runwatch.tui.screens.problems.requests import RequestsScreen
-from runwatch.tui.screens.runs.run_form import RunFormScreen
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from tests.support.builders import account, problem, validation_problem
 from tests.support.scripted import Said, ScriptedService

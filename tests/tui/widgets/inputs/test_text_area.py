@@ -12,7 +12,7 @@ from textual import events
 
 from runwatch.base.json import loads
 from runwatch.records.requests.arm import ARTIFACT_CHARACTERS
-from runwatch.tui.screens.action_form import ActionForm
+from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.terminal.editor import EditorError, editor_command
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.view.actions.request_preview import render_request_body

@@ -9,8 +9,8 @@ import pytest
 
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.command_parser import CommandError, PaletteCommand, parse_command, suggest_commands
+from runwatch.tui.flows.runs import add_runs
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
-from runwatch.tui.screens.runs import add_runs
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,19 @@ from tests.support.scripted import ScriptedService
 from tests.tui.console import Driven, console
 from tests.tui.look import Stage, lines_of
 
+CHOSEN: list[str] = []
+"""The targets called, in their order."""
+
 ITEMS = (
-    MenuItem(line("first"), "one", line("beside")),
-    MenuItem(line("second"), "two", disabled_reason=line("not now")),
-    MenuItem(line("third"), "three"),
+    MenuItem(line("first"), partial(CHOSEN.append, "one"), line("beside")),
+    MenuItem(line("second"), partial(CHOSEN.append, "two"), disabled_reason=line("not now")),
+    MenuItem(line("third"), partial(CHOSEN.append, "three")),
 )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_chosen() -> None:
+    CHOSEN.clear()
 
 
 class Copying(ConsoleApp):
@@ -37,13 +46,6 @@ class Copying(ConsoleApp):
         self, text: str, what: SafeText, *, several_lines: bool = False, is_secret: bool = False
     ) -> None:
         self.copied = (str(what), text)
-
-
-class Chooser(Stage):
-    chosen: object = None
-
-    def on_menu_item_chosen(self, message: Menu.ItemChosen) -> None:
-        self.chosen = message.item.target
 
 
 def service() -> ScriptedService:
@@ -60,9 +62,9 @@ def menus(driven: Driven) -> int:
     return len(driven.app.screen.query(Menu))
 
 
-async def opened(*items: MenuItem) -> tuple[Chooser, Menu]:
+async def opened(*items: MenuItem) -> tuple[Stage, Menu]:
     menu = Menu(line("Title"), items)
-    return Chooser(menu), menu
+    return Stage(menu), menu
 
 
 async def test_the_whole_menu() -> None:
@@ -77,24 +79,24 @@ async def test_the_whole_menu() -> None:
 
 async def test_what_is_beside_a_label_is_shown_whole_on_rows_of_its_own() -> None:
     command = ("runwatch runs watch ex_01M8BDRSDK1APBCK4Y2BT2W9GW --until", "completed --timeout 60")
-    app, _ = await opened(MenuItem(line("first"), "one", line(" ".join(command))), *ITEMS[1:])
+    app, _ = await opened(MenuItem(line("first"), ITEMS[0].target, line(" ".join(command))), *ITEMS[1:])
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         rows = [row.strip("┃ ") for row in lines_of(app)[-5:-1]]
         assert rows == [f"▸ first    {command[0]}", command[1], "second   off: not now", "third"]
         await pilot.press("down", "down", "enter")
         await pilot.pause()
-        assert app.chosen == "three"
+        assert CHOSEN == ["three"]
 
 
 async def test_what_is_off_cannot_be_chosen() -> None:
     app, menu = await opened(*ITEMS)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("down", "enter")
-        assert (app.chosen, menu.is_attached) == (None, True)
+        assert (CHOSEN, menu.is_attached) == ([], True)
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert (app.chosen, menu.is_attached) == ("three", False)
+        assert (CHOSEN, menu.is_attached) == (["three"], False)
 
 
 async def test_tab_goes_round_and_a_double_click_chooses() -> None:
@@ -103,7 +105,7 @@ async def test_tab_goes_round_and_a_double_click_chooses() -> None:
         await pilot.press("tab", "tab", "tab", "shift+tab")
         await pilot.click(menu, offset=(6, 1), times=2)
         await pilot.pause()
-        assert app.chosen == "one"
+        assert CHOSEN == ["one"]
 
 
 async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(tmp_path: Path) -> None:

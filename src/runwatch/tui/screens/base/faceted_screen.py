@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from textual.widget import Widget
@@ -59,19 +60,13 @@ class FacetedScreen(ResourceScreen):
         items = [
             MenuItem(
                 line(f"{facet.field:<{widest}}   {line(value.words, 60)}"),
-                value,
+                partial(self._toggle, value),
                 line(f"{value.count}" + ("   on; removes it" if is_facet_active(text, value) else "")),
             )
             for facet in counted
             for value in facet.values
         ]
         self.open_overlay(Menu((label_span("Keep the rows with", Role.PLAIN),), items, id="facet-menu"))
-
-    async def take_choice(self, target: object) -> None:
-        if isinstance(target, FacetValue):
-            self._toggle(target)
-        else:
-            await super().take_choice(target)
 
     def _toggle(self, value: FacetValue) -> None:
         self.filter_by(toggle_facet(self.filter_text, value))

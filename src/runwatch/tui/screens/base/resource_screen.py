@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -562,19 +562,11 @@ class ResourceScreen(ListScreen, RecordScreen):
     def action_show_actions(self) -> None:
         from runwatch.tui.flows.record_menus import open_action_menu
 
-        open_action_menu(self)
+        open_action_menu(self, self.own_actions())
 
-    async def take_choice(self, target: object) -> None:
-        from runwatch.tui.flows.record_menus import run_menu_choice
-        from runwatch.view.problems.copy_options import CopyOption
-
-        if isinstance(target, CopyOption | tuple):
-            await run_menu_choice(self, target)
-        else:
-            await super().take_choice(target)
-
-    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        self.console.perform(self, row.subject, action)
+    def own_actions(self) -> Mapping[str, Callable[[Any], None]]:
+        """Return what opens instead of the form or dialog of actions, by their ids; it takes the record."""
+        return {}
 
     async def action_new(self) -> None:
         """Create a record, or open the menu of ways to do so."""
@@ -582,20 +574,20 @@ class ResourceScreen(ListScreen, RecordScreen):
 
         create_record(self)
 
-    async def action_destroy(self) -> None:
+    def action_destroy(self) -> None:
         from runwatch.tui.flows.record_menus import open_destroy
 
-        await open_destroy(self)
+        open_destroy(self, self.own_actions())
 
-    async def action_edit(self) -> None:
+    def action_edit(self) -> None:
         from runwatch.tui.flows.record_menus import run_named_action
 
-        await run_named_action(self, "edit")
+        run_named_action(self, "edit", self.own_actions())
 
-    async def action_test(self) -> None:
+    def action_test(self) -> None:
         from runwatch.tui.flows.record_menus import run_named_action
 
-        await run_named_action(self, "test")
+        run_named_action(self, "test", self.own_actions())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable and hide the keys of actions that this resource does not have."""

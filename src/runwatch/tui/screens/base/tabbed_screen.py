@@ -119,7 +119,9 @@ class TabbedScreen(ResourceScreen):
         """Perform the tab's action on the record that a line names."""
         declared = self._declared.get(self.tab)
         if declared is not None and declared.action is not None and isinstance(message.link, Record):
-            self.console.perform(self, message.link, declared.action)
+            from runwatch.tui.flows.action_dialog import perform_action
+
+            perform_action(self, message.link, declared.action)
 
     def action_raw(self) -> None:
         """Go to the record's own tab and switch between fields and JSON."""

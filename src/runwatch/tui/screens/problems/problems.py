@@ -253,7 +253,9 @@ class ProblemsScreen(ResourceScreen):
         entry = message.entry
         field = self.form_field(entry)
         if field is not None:
-            self.console.open_run_form(field=field)
+            from runwatch.tui.flows.runs.run_form import open_run_form
+
+            open_run_form(self, field=field)
         else:
             self.notify_user(explain_code(find_error_code(entry) or "").next_step)
 

@@ -190,7 +190,9 @@ class OverviewScreen(ConsoleScreen):
         self._read()
 
     def action_new(self) -> None:
-        self.console.open_run_form()
+        from runwatch.tui.flows.runs.run_form import open_run_form
+
+        open_run_form(self)
 
     async def action_copy(self) -> None:
         """Copy the id of the record that the line under the cursor names."""

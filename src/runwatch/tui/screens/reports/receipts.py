@@ -103,7 +103,9 @@ class ReceiptsScreen(ResourceScreen):
 
     def action_add(self) -> None:
         """Add run ids to the watch list; their receipts are read one by one."""
-        self.console.open_add_runs()
+        from runwatch.tui.flows.runs.add_runs import open_add_runs
+
+        open_add_runs(self)
 
     def action_spend(self) -> None:
         self._shows_spend, self._left_line = not self._shows_spend, None

@@ -84,7 +84,9 @@ class UsageScreen(ReportScreen):
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""
-        self.console.perform(self, None, ACCOUNT.create_actions[0])
+        from runwatch.tui.flows.action_dialog import perform_action
+
+        perform_action(self, None, ACCOUNT.create_actions[0])
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return the lists that supply names for ids in reports."""

@@ -219,7 +219,9 @@ class MergedTailScreen(EventScreen):
                 session.live.tails.hurry(run_id, is_asked=False)
 
     def action_new(self) -> None:
-        self.console.open_run_form()
+        from runwatch.tui.flows.runs.run_form import open_run_form
+
+        open_run_form(self)
 
     async def action_copy(self) -> None:
         """Copy the id of the run whose event is under the cursor."""

@@ -231,7 +231,9 @@ class RunWallScreen(ConsoleScreen):
             self._draw()
 
     def action_new(self) -> None:
-        self.console.open_run_form()
+        from runwatch.tui.flows.runs.run_form import open_run_form
+
+        open_run_form(self)
 
     def action_back(self) -> None:
         """Go back to where the wall was opened from, also if the user named it; to Runs from the first view."""

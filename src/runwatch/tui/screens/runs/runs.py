@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.store.state.freshness import LoadState, PaneState
@@ -16,7 +16,6 @@ from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
@@ -308,23 +307,29 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.event_log.action_follow()
 
     async def action_new(self) -> None:
-        self.console.open_run_form()
+        from runwatch.tui.flows.runs.run_form import open_run_form
+
+        open_run_form(self)
 
     def action_again(self) -> None:
         row = self.row
         if row is None:
             self.notify_user("No run to start again.", Role.WARN)
         else:
-            self.console.open_run_form(row.subject)
+            from runwatch.tui.flows.runs.run_form import open_run_form
+
+            open_run_form(self, row.subject)
 
     def action_add(self) -> None:
-        self.console.open_add_runs()
+        from runwatch.tui.flows.runs.add_runs import open_add_runs
+
+        open_add_runs(self)
 
     def action_label(self) -> None:
         """Edit a label and a note for the run, or one label for all marked runs."""
         from runwatch.tui.flows.local_notes import open_run_notes
 
-        open_run_notes(self, [row.id for row in self.selected_rows()])
+        open_run_notes(self, *(row.subject for row in self.selected_rows()))
 
     def action_tail_all(self) -> None:
         """Follow the marked runs, or all live ones, in one list."""
@@ -357,38 +362,34 @@ class RunsScreen(ResourceScreen, EventScreen):
             session.live.tails.hurry(self._shown, is_asked=self.query_one("#detail").has_focus_within)
         super().action_refresh()
 
-    async def action_destroy(self) -> None:
+    def action_destroy(self) -> None:
         """Cancel the marked runs, or the one under the cursor."""
-        from runwatch.tui.flows.run_dialogs import open_cancel
+        from runwatch.tui.flows.runs.run_dialogs import open_cancel
 
-        open_cancel(self, [row.subject for row in self.selected_rows()])
+        open_cancel(self, *(row.subject for row in self.selected_rows()))
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
         yield from super().copies_in_focus()
         yield from self.event_copies()
 
-    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Cancel the run, start one like it, edit its label, or show the view the action reads."""
-        self.table.select(row.key)
-        if action.id == "cancel":
-            from runwatch.tui.flows.run_dialogs import open_cancel
+    def own_actions(self) -> Mapping[str, Callable[[RunFacts], None]]:
+        """Return what opens for a run: a dialog, a form, the editor of its label, or a view of it."""
+        from runwatch.tui.flows.local_notes import open_run_notes
+        from runwatch.tui.flows.runs.run_dialogs import open_cancel
+        from runwatch.tui.flows.runs.run_form import open_run_form
 
-            open_cancel(self, [row.subject])
-            return
-        if action.id == "again":
-            self.console.open_run_form(row.subject)
-            return
-        if action.id == "label":
-            self.action_label()
-            return
-        from runwatch.tui.widgets.panes.run_detail import TABS
+        return {
+            "cancel": partial(open_cancel, self),
+            "again": partial(open_run_form, self),
+            "label": partial(open_run_notes, self),
+            "watch": partial(self._open_tab, "events"),
+            "result": partial(self._open_tab, "result"),
+            "receipt": partial(self._open_tab, "receipt"),
+        }
 
-        tab = {"watch": "events"}.get(action.id, action.id)
-        if tab in dict(TABS):
-            self.run_detail.choose(tab)
-            self.open_detail()
-        else:
-            await super().run_record_action(row, action)
+    def _open_tab(self, tab: str, _run: RunFacts) -> None:
+        self.run_detail.choose(tab)
+        self.open_detail()
 
     def action_back(self) -> None:
         """Close the drawer first; from a run that was opened from the run wall, go back to that."""

@@ -19,7 +19,6 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.connection_test import key_sources_text, run_connection_test
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.tui.screens.settings.settings_menus import (
-    SettingChoice,
     choice_menu,
     find_choice_theme,
     list_keyed_actions,
@@ -178,7 +177,7 @@ class SettingsScreen(ConsoleScreen):
             return
         if row.choices:
             self._before = self.console.palette
-            self.open_overlay(choice_menu(row))
+            self.open_overlay(choice_menu(row, self._start_write))
         elif row.edits:
             self.add_class("-editing")
             self.query_one(ValueEditor).edit(row)
@@ -197,15 +196,12 @@ class SettingsScreen(ConsoleScreen):
         message.stop()
         self._put_back()
 
-    async def take_choice(self, target: object) -> None:
-        if isinstance(target, SettingChoice):
-            start_worker(self, self._write(target.key, target.value), "writing the settings", group="write")
-        else:
-            await super().take_choice(target)
-
     def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
         message.stop()
-        start_worker(self, self._write(message.key, message.value), "writing the settings", group="write")
+        self._start_write(message.key, message.value)
+
+    def _start_write(self, key: str, value: str | None) -> None:
+        start_worker(self, self._write(key, value), "writing the settings", group="write")
 
     def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
         message.stop()
@@ -229,7 +225,7 @@ class SettingsScreen(ConsoleScreen):
         if row is None or not row.removes:
             self.notify_user("The file sets nothing here that could be removed.", Role.WARN)
             return
-        self.open_overlay(removal_menu(row))
+        self.open_overlay(removal_menu(row, self._start_write))
 
     async def action_copy(self) -> None:
         row = self.row

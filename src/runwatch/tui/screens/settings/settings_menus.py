@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from runwatch.settings.declarations import Settings
@@ -15,6 +15,9 @@ from runwatch.view.settings.tables import NO_LIST, find_lists_accepting
 from runwatch.view.table.column_choice import choose_columns, unknown_columns_text
 from runwatch.view.text.safe_text import line
 
+WriteSetting = Callable[[str, str | None], None]
+"""Writes a value to a key of the settings file; ``None`` removes the key."""
+
 
 @dataclass(frozen=True, slots=True)
 class SettingChoice:
@@ -23,19 +26,24 @@ class SettingChoice:
     Attributes:
         key: The dotted key.
         value: The value as typed; ``None`` removes the key from the file.
+        write: Writes them.
     """
 
     key: str
     value: str | None
+    write: WriteSetting
+
+    def __call__(self) -> None:
+        self.write(self.key, self.value)
 
 
-def choice_menu(row: SettingsRow) -> Menu:
+def choice_menu(row: SettingsRow, write: WriteSetting) -> Menu:
     """Return a menu of all values of a setting, starting at the current one; an unusable theme shows the reason."""
     present = {row.text: "in the file" if row.removes else "the default"}
     items = [
         MenuItem(
             line(value),
-            SettingChoice(row.edits, value),
+            SettingChoice(row.edits, value, write),
             line("   ".join(filter(None, (word, present.get(value))))),
             disabled_reason=line(word, None) if word.startswith(NOT_USABLE) else None,
         )
@@ -46,12 +54,11 @@ def choice_menu(row: SettingsRow) -> Menu:
     )
 
 
-def removal_menu(row: SettingsRow) -> Menu:
+def removal_menu(row: SettingsRow, write: WriteSetting) -> Menu:
     """Return the menu that confirms the removal of a key from the file; the cursor starts on keeping it."""
     words = line(f"remove {row.removes} from the settings file", None)
-    return Menu(
-        line(row.removes), (MenuItem(line("leave it"), None), MenuItem(words, SettingChoice(row.removes, None)))
-    )
+    removal = MenuItem(words, SettingChoice(row.removes, None, write))
+    return Menu(line(row.removes), (MenuItem(line("leave it"), lambda: None), removal))
 
 
 def find_choice_theme(choice: object) -> str | None:

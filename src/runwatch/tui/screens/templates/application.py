@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
@@ -17,6 +18,7 @@ from runwatch.records.template import Application, Plan, Template
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.shell.refusals import action_refusal
@@ -153,18 +155,16 @@ class ApplicationScreen(CoveringScreen):
 
         items = [
             MenuItem(
-                line(action.label), action, line(self.console.command(action.command, record.id or self._template_id)),
+                line(action.label), partial(self._perform, action),
+                line(self.console.command(action.command, record.id or self._template_id)),
                 action_refusal(self.console, action) if action.enabled_when(record) else line(action.off_because),
             )
             for action in self._spec.actions
         ]  # fmt: skip
         self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
 
-    async def take_choice(self, target: object) -> None:
-        if isinstance(target, ResourceAction):
-            self.console.perform(self, self._record, target)
-        else:
-            await super().take_choice(target)
+    def _perform(self, action: ResourceAction[Any]) -> None:
+        perform_action(self, self._record, action)
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Perform a next action, or open a created record."""
@@ -192,7 +192,7 @@ class ApplicationScreen(CoveringScreen):
             id = "authorize" if wanted.step.action == AUTHORIZE else str(kind)
             action = next((each for each in self._spec.actions if each.id == id), None)
             if action is not None:
-                self.console.perform(self, self._record, action)
+                self._perform(action)
         else:
             follow_next_action(self, wanted, None, open_plan)
 
@@ -237,7 +237,7 @@ class ApplicationScreen(CoveringScreen):
             self._offered = attempt
             from runwatch.tui.flows.private_page import open_private_page
 
-            open_private_page(self, session, self._record, _CONSENT, consent, None)
+            open_private_page(self, session, self._record, _CONSENT, consent, None, perform_action)
 
     def _take(self, record: Plan | Application) -> None:
         is_first = isinstance(record, Application) and not isinstance(self._record, Application)

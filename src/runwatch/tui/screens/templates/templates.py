@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +22,6 @@ from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.export.file_formats import FileFormat, encode_for_file
 from runwatch.view.export.template_report import render_report
 from runwatch.view.resources.templates import TEMPLATES
-from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.templates.applications import waiting_text
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
@@ -139,11 +138,14 @@ class TemplatesScreen(ResourceScreen):
 
             open_application(self, row.id, link.application_id)
 
-    async def run_record_action(self, row: RecordRow[Any], action: ResourceAction[Any]) -> None:
-        """Open the plan, with which both actions begin."""
+    def own_actions(self) -> Mapping[str, Callable[[Any], None]]:
+        return dict.fromkeys((action.id for action in self.spec.actions), self._open_plan)
+
+    def _open_plan(self, subject: Any) -> None:
+        """Open the plan, with which all actions begin."""
         from runwatch.tui.screens.templates.application import open_plan
 
-        open_plan(self, row.id)
+        open_plan(self, subject.id)
 
     async def action_copy(self) -> None:
         """Copy the value under the cursor in the detail, such as an evidence reference; otherwise the id."""

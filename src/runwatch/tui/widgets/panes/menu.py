@@ -41,14 +41,14 @@ class MenuItem:
 
     Attributes:
         label: A few words.
-        target: Passed to the screen when the user chooses the item.
+        target: Called when the user has chosen the item and the menu is closed; may be a coroutine function.
         note: Text beside the label.
         key: The key that does the same, in a column of its own.
         disabled_reason: Why the item cannot be chosen now; ``None`` if it can.
     """
 
     label: SafeText
-    target: object
+    target: Callable[[], object]
     note: SafeText = NOTHING
     disabled_reason: SafeText | None = None
     key: SafeText = NOTHING
@@ -72,12 +72,6 @@ class Menu(ModalOverlay):
         Binding("shift+tab", "step(-1)", "previous", show=False),
         *make_bindings("screen.copy", "screen.copy_menu"),
     ]
-
-    @dataclass
-    class ItemChosen(Message):
-        """The user chose an item; the menu is closed."""
-
-        item: MenuItem
 
     @dataclass
     class ItemHighlighted(Message):
@@ -126,14 +120,13 @@ class Menu(ModalOverlay):
         if item.disabled_reason is not None:
             return
         if self._again is not None:
-            assert callable(item.target)
             item.target()
             self.query_one(_Items).show(self._again())
         else:
             screen = self.screen
             self._is_chosen = True
             self.close()
-            screen.post_message(self.ItemChosen(item))
+            screen.call_later(item.target)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._is_about_record if action in {"copy", "copy_menu"} else True

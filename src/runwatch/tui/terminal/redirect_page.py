@@ -59,7 +59,7 @@ def open_in_browser(address: str, data_dir: Path) -> None:
     except OSError as error:
         raise RunwatchError("The file for the browser cannot be written", detail=error.strerror) from error
     # -P keeps the working directory out of the module path.
-    command = [sys.executable, "-P", "-m", "runwatch.tui.flows.redirect_page", str(file)]
+    command = [sys.executable, "-P", "-m", "runwatch.tui.terminal.redirect_page", str(file)]
     try:
         said = subprocess.run(  # noqa: S603 - this module
             command,

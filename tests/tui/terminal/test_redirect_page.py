@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.errors import RunwatchError
-from runwatch.tui.flows.redirect_page import has_browser, is_confined, open_in_browser, write_redirect_page
+from runwatch.tui.terminal.redirect_page import has_browser, is_confined, open_in_browser, write_redirect_page
 
 TOKEN = "t0ken_0123456789abcdefghij"
 ADDRESS = f"http://127.0.0.1:40213/connect/verifier?intent={TOKEN}"
@@ -112,7 +112,8 @@ def test_the_page_is_removed_after_its_time_whatever_becomes_of_the_console(
     monkeypatch.setenv("BROWSER", f"{program(tmp_path / 'browser', 'exit 0')} %s")
     file = write_redirect_page(ADDRESS, tmp_path / "data")
     work = (
-        f"from pathlib import Path; from runwatch.tui.flows.redirect_page import main; main(Path({str(file)!r}), 0.0)"
+        "from pathlib import Path; from runwatch.tui.terminal.redirect_page import main; "
+        f"main(Path({str(file)!r}), 0.0)"
     )
     # What the console starts has ended here; what removes the page goes on by itself.
     assert subprocess.run([sys.executable, "-c", work], stdout=subprocess.PIPE, check=True).stdout == b"opened"

@@ -9,10 +9,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.tui.core.rendering import StyledSpans, to_content
-from runwatch.tui.flows.run_dialogs import build_submit_dialog
-from runwatch.tui.screens.base.form_screen import FormScreen
+from runwatch.tui.flows.form_screen import FormScreen
+from runwatch.tui.flows.runs.run_dialogs import build_submit_dialog
 from runwatch.tui.widgets.inputs.line_input import LineInput
-from runwatch.view.actions.run_form import FORM, RunPrefill, start_values
+from runwatch.view.actions.run_form import FORM, RunPrefill, prefill_from_run, start_values
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -20,8 +20,26 @@ from runwatch.view.text.safe_text import line
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.write_sender import WriteSender
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.view.runs.run_facts import RunFacts
 
 _KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
+
+
+def open_run_form(screen: ConsoleScreen, like: RunFacts | None = None, *, field: str = "") -> None:
+    """Open the form for a run, filled in from an earlier run or the last draft, and focus a field.
+
+    While the service is not connected yet, the form can be filled in; it says so when it is reviewed.
+    """
+    console = screen.console
+    if (console.has_file or console.session is not None) and screen.writing_session() is None:
+        return
+    if like is None:
+        draft = console.run_draft
+        screen.app.push_screen(RunFormScreen(draft, field, is_draft=draft is not None))
+    else:
+        known = prefill_from_run(like)
+        screen.app.push_screen(RunFormScreen(known.values, field, like=known))
 
 
 class RunFormScreen(FormScreen):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
-def open_cancel(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> None:
+def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
     """Open the dialog that cancels runs; final runs are left out."""
     session = screen.writing_session()
     if session is None:

@@ -22,6 +22,7 @@ from runwatch.tui.core.rendering import StyledSpan, cut_spans, label_span, to_co
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console
+from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
@@ -67,6 +68,14 @@ class AddedRun:
             (state_label(self.status, glyphs), state_glyph(self.status, glyphs)[1]),
             label_span(f"   {self.words}"),
         )
+
+
+def open_add_runs(screen: ConsoleScreen) -> None:
+    """Open the dialog that adds ids to the watch list."""
+    session, console = screen.connected_session(), screen.console
+    if session is not None:
+        dialog = AddRunsDialog(session, console.header_info())
+        screen.app.push_screen(dialog, lambda found: None if found is None else console.show_run(found))
 
 
 async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:

@@ -9,7 +9,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from runwatch.base.text import is_clean
-from runwatch.tui.screens.runs.add_runs import AddRunsDialog, add_to_watch_list
+from runwatch.tui.flows.runs.add_runs import AddRunsDialog, add_to_watch_list, open_add_runs
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.button import TextButton
 from tests.support.builders import echo_receipt, problem, run
@@ -117,7 +117,7 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
 async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> None:
     async with console(ScriptedService(), tmp_path, is_open=False) as driven:
         driven.app.session = None
-        driven.app.open_add_runs()
+        open_add_runs(driven.app.console_screen)
         await driven.pilot.pause()
         assert not isinstance(driven.app.screen, AddRunsDialog)
 
