@@ -19,6 +19,16 @@ ANTHROPIC_COMPATIBLE: Final = "anthropic_compatible"
 ANY_ADDRESS: Final = frozenset({OPENAI_COMPATIBLE, ANTHROPIC_COMPATIBLE})
 """Sources that accept the address of any server with their interface. Not in the specification."""
 
+PROTOCOLS: Final = {
+    "openai_chat": OPENAI_COMPATIBLE,
+    "openai_responses": OPENAI_COMPATIBLE,
+    "anthropic_messages": ANTHROPIC_COMPATIBLE,
+}
+"""The protocols that the local service speaks, by name, with the source of any address that offers each.
+
+The module of that name in ``service.models.providers`` has its wire format.
+"""
+
 KEYLESS: Final = "none"
 """Auth scheme of a server that is called without a key. Not in the specification."""
 

@@ -33,9 +33,10 @@ from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
 from runwatch.base.text import clean_line
 from runwatch.records.requests.source import clean_base_url
+from runwatch.records.source import PROTOCOLS
 from runwatch.service.models.providers.prices import amount
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
-from runwatch.service.models.providers.source_definition import AUTH_SCHEMES, PROTOCOLS, SOURCE_KINDS, SourceDefinition
+from runwatch.service.models.providers.source_definition import AUTH_SCHEMES, SOURCE_KINDS, SourceDefinition
 from runwatch.service.models.providers.types import DEFAULT_DATA_CLASSES
 
 FILE_BYTES: Final = 1024 * 1024
@@ -252,7 +253,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "source_id": _id,
     "source_kind": _one_of(_KINDS),
     "base_url": _url,
-    "protocol_profile": _one_of(PROTOCOLS),
+    "protocol_profile": _one_of(tuple(PROTOCOLS)),
     "auth_schemes": _schemes,
     "display_name": _word,
     "location": _word,

@@ -13,12 +13,9 @@ from urllib.parse import urlsplit
 from runwatch.base.network.service_target import may_be_loopback
 from runwatch.records.requests.run import KNOWN_DATA_CLASSES
 from runwatch.records.requests.source import EndpointRequest, PriceRequest, is_private_host
-from runwatch.records.source import ANTHROPIC_COMPATIBLE, KEYLESS, OPENAI_COMPATIBLE
+from runwatch.records.source import ANTHROPIC_COMPATIBLE, KEYLESS, OPENAI_COMPATIBLE, PROTOCOLS
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.models.providers.source_definition import (
-    PROTOCOLS,
-    SourceDefinition,
-)
+from runwatch.service.models.providers.source_definition import SourceDefinition
 
 SCHEMA_VERSION: Final = "1"
 """Format version of profiles, definitions and provenance."""
@@ -31,6 +28,17 @@ def _publisher(source_id: str, name: str, base_url: str, *protocols: str) -> Sou
         source_kind="publisher_direct",
         protocol_profiles=protocols or ("openai_chat",),
         base_url=base_url,
+    )
+
+
+def _any_address(source_id: str, name: str) -> SourceDefinition:
+    return SourceDefinition(
+        source_id=source_id,
+        display_name=name,
+        source_kind="gateway",
+        protocol_profiles=tuple(protocol for protocol, source in PROTOCOLS.items() if source == source_id),
+        auth_schemes=("api_key", KEYLESS),
+        base_url=None,
     )
 
 
@@ -70,22 +78,8 @@ KNOWN: Final = (
         auth_schemes=("api_key", "aws_sts_sigv4"),
         base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
     ),
-    SourceDefinition(
-        source_id=OPENAI_COMPATIBLE,
-        display_name="Any server with the OpenAI interface",
-        source_kind="gateway",
-        protocol_profiles=("openai_chat", "openai_responses"),
-        auth_schemes=("api_key", KEYLESS),
-        base_url=None,
-    ),
-    SourceDefinition(
-        source_id=ANTHROPIC_COMPATIBLE,
-        display_name="Any server with the Anthropic interface",
-        source_kind="gateway",
-        protocol_profiles=("anthropic_messages",),
-        auth_schemes=("api_key", KEYLESS),
-        base_url=None,
-    ),
+    _any_address(OPENAI_COMPATIBLE, "Any server with the OpenAI interface"),
+    _any_address(ANTHROPIC_COMPATIBLE, "Any server with the Anthropic interface"),
 )
 """The sources of the specification, and two of this service that accept any address."""
 

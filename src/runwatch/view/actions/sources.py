@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
-from runwatch.records.source import ANY_ADDRESS, KEYLESS, SourceConnection, SourceProfile
+from runwatch.records.source import ANY_ADDRESS, KEYLESS, PROTOCOLS, SourceConnection, SourceProfile
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
@@ -22,8 +22,6 @@ _DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}
 
 _NAMED: Final = 8
 """Most names of models to show."""
-
-_PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
 
 
 def _is_on(connection: SourceConnection) -> bool:
@@ -327,7 +325,7 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
             FormField(path="auth_scheme", label="authorised by", hint="api_key, or none for a server that takes no key",
                 start=scheme, choices=("api_key", "none"), is_required=True),
             FormField(path="endpoint.base_url", label="address", hint="for a source without an address of its own"),
-            FormField(path="endpoint.protocol_profile", label="protocol", choices=_PROTOCOLS,
+            FormField(path="endpoint.protocol_profile", label="protocol", choices=tuple(PROTOCOLS),
                 hint="the form of requests to that address, such as openai_chat"),
             FormField(path="endpoint.models", id="models", label="models", kind="list",
                 hint="names, separated by commas, for a server that lists none; the test calls each once"),

@@ -6,22 +6,19 @@ A call is sent once, without streaming or retry, and only what a run needs is re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Final
 
 from runwatch.base.clock import Clock
+from runwatch.records.source import PROTOCOLS
 from runwatch.service.address_policy import AddressPolicy
-from runwatch.service.models.providers import anthropic_messages, openai_chat, openai_responses
 from runwatch.service.models.providers.http_client import ProviderHttpClient, WireFormat
 from runwatch.service.models.providers.sample_provider import SampleProvider, is_sample
 from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ServedModels
 from runwatch.service.outbound import OutboundClient
 
-PROTOCOLS: Final[dict[str, WireFormat]] = {
-    "openai_chat": openai_chat.PROTOCOL,
-    "openai_responses": openai_responses.PROTOCOL,
-    "anthropic_messages": anthropic_messages.PROTOCOL,
-}
-"""Supported protocol profiles and their adapters."""
+WIRE_FORMATS: Final[dict[str, WireFormat]] = {name: import_module(f"{__name__}.{name}").PROTOCOL for name in PROTOCOLS}
+"""The wire format of each protocol."""
 
 
 class Providers:
@@ -47,7 +44,7 @@ class Providers:
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
-        protocol = PROTOCOLS[address.protocol_profile]
+        protocol = WIRE_FORMATS[address.protocol_profile]
         return await (self._wire.add_named(protocol, address, named) if named else self._wire.models(protocol, address))
 
     async def test_models(
@@ -64,7 +61,7 @@ class Providers:
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
-        return await self._wire.test_models(PROTOCOLS[address.protocol_profile], address, names, known)
+        return await self._wire.test_models(WIRE_FORMATS[address.protocol_profile], address, names, known)
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message.
@@ -74,4 +71,4 @@ class Providers:
         """
         if is_sample(address.base_url):
             return await self._fixture.generate(address, prompt)
-        return await self._wire.generate(PROTOCOLS[address.protocol_profile], address, prompt)
+        return await self._wire.generate(WIRE_FORMATS[address.protocol_profile], address, prompt)

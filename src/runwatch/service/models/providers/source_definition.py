@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runwatch.records.source import KEYLESS
+from runwatch.records.source import KEYLESS, PROTOCOLS
 from runwatch.service.models.providers.prices import PriceTable
-
-PROTOCOLS: Final = ("openai_chat", "openai_responses", "anthropic_messages")
 
 AUTH_SCHEMES: Final = ("api_key", KEYLESS)
 """Authentication schemes that a configured source may have."""
