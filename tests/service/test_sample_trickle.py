@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Callable
 from random import Random
 
+import pytest
+
 from runwatch.records.states import FINAL_STATES
+from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.organization import wallet
 from runwatch.service.process import stop_when_idle
 from runwatch.service.sample.background_runs import AT_ONCE, BackgroundRuns
@@ -101,3 +104,28 @@ async def test_it_ends_with_its_key(serving: Serving) -> None:
         assert answer.status_code == 200, answer.text
         await BackgroundRuns(local.context, Random(1)).add()
         assert len(await all_runs(local)) == 1
+
+
+async def test_a_run_is_live_at_every_second_that_the_user_watches(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FakeClock(manual=True)
+
+    async def add_none(_: BackgroundRuns) -> None:
+        """Other runs come and go by chance."""
+
+    monkeypatch.setattr(BackgroundRuns, "add", add_none)
+    async with serving(clock, sample=True, sample_runs=1) as local:
+        engine = local.context.engine
+        assert isinstance(engine, EmbeddedEngine)
+        trickle = asyncio.create_task(BackgroundRuns(local.context, Random(1)).run())
+        try:
+            for second in range(180):
+                local.context.last_request = clock.monotonic()
+                local.context.touched.set()
+                await until(lambda: all(map(clock.has_asleep, (trickle, *engine._tasks.values()))))
+                assert engine.unfinished, f"no run is live after {second} s"
+                clock.advance(1.0)
+                await asyncio.sleep(0)
+        finally:
+            trickle.cancel()

@@ -218,10 +218,10 @@ BACKGROUND: Final = (
 
 STEADY: Final = RunKind(
     name="repair_accepted",
-    end=" [[slow 15]]",
+    end=" [[slow 20]]",
     check="five-bullets",
     on_eval=("repair_retry",),
     data_classes=("tenant_internal",),
     arm="cedar-standard",
 )
-"""A run that is live for three calls of its model: rejected, repaired, accepted."""
+"""A run that is live for two slow calls of its model, 40 seconds: rejected, repaired, accepted."""
