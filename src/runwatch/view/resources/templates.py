@@ -11,13 +11,15 @@ from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, member_lines, status_column
 from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.templates import catalog_consistency, eligibility
+from runwatch.view.templates.applications import waiting_text
 from runwatch.view.templates.decisions import decision_cell, decision_line
 from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_text
 from runwatch.view.templates.next_actions import find_action_target, find_step
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
-from runwatch.view.text.styled_text import CellText
+from runwatch.view.text.styled_text import CellText, StyledText
 
 LeadsTo = Callable[[Any, Any], LineTarget | None]
 """The link target of a line, from the subject and the section's item."""
@@ -32,6 +34,18 @@ def _next(facts: TemplateFacts, _: object) -> LineTarget | None:
 
 def _before(facts: TemplateFacts, _: object) -> LineTarget | None:
     return None if facts.before is None else LineTarget(facts.before, line("enter compares"))
+
+
+def _waiting(facts: TemplateFacts, _: object, context: RenderContext) -> CellText | None:
+    """Say that the application started here waits for the user's go, which may run out."""
+    if not facts.application.spend:
+        return None
+    waits = waiting_text(facts.application, context)
+    return StyledText(line(f"{short_id(facts.application.id, context.glyphs)}  {waits}"), Role.WARN)
+
+
+def _application(facts: TemplateFacts, _: object) -> LineTarget:
+    return LineTarget(facts.application, line("enter opens it"))
 
 
 def _decision(facts: TemplateFacts, _: object, context: RenderContext) -> CellText | None:
@@ -129,6 +143,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         SectionSpec(
             "Eligibility",
             (
+                ComputedLine("application", _waiting, leads=_application),
                 ComputedLine("verdict", lambda it, _, __: eligibility.eligibility_text(it.template), leads=_next),
                 ComputedLine("changed since", eligibility.change_line, leads=_before),
                 ComputedLine("decision", _decision),

@@ -363,6 +363,8 @@ async def test_an_application_that_was_begun_is_resumed_in_a_later_session(tmp_p
         await driven.reaches("Run the paid live proof", "full_stop")
         assert "off: It waits for nothing that a resume does." in driven.text
         await driven.reaches(re.compile("waits for your go: 0.25 USD, until [0-9:]+"), "escape", "escape")
+        assert driven.text.index("waits for your go") < driven.text.index("verdict"), "what waits comes first"
+        await driven.opens(ApplicationScreen, "g", "down", "enter")
 
 
 async def test_a_plan_that_cannot_be_made_says_why_and_is_made_again(tmp_path: Path) -> None:

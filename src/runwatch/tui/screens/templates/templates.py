@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,7 +22,7 @@ from runwatch.view.export.file_formats import FileFormat, encode_for_file
 from runwatch.view.export.template_report import render_report
 from runwatch.view.resources.templates import TEMPLATES
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.templates.applications import waiting_text
+from runwatch.view.templates.applications import ApplicationNote
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
 from runwatch.view.templates.next_actions import NextActionTarget
 from runwatch.view.text.copied_text import copied_word
@@ -33,13 +32,6 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """Link to an application started here."""
-
-    application_id: str
 
 
 class TemplatesScreen(ResourceScreen):
@@ -82,16 +74,18 @@ class TemplatesScreen(ResourceScreen):
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         begun = row.subject.application
-        if not begun.id:
+        if not begun.id or begun.spend:
+            # One that waits for the user's go is the first line.
             return super()._links(row)
-        shown = f"{short_id(begun.id, self.console.glyphs)}  {waiting_text(begun, self.console.render_context())}"
-        mine = DetailLink(line("application started here"), line(shown.rstrip()), _Begun(begun.id))
-        return [mine, *super()._links(row)]
+        shown = short_id(begun.id, self.console.glyphs)
+        return [DetailLink(line("application started here"), shown, begun), *super()._links(row)]
 
     def focus_detail(self) -> None:
-        """Move to the first next action."""
+        """Move to the application that waits for the user's go, or else to the first next action."""
         super().focus_detail()
-        self.query_one(DetailView).go_to_target(NextActionTarget)
+        row = self.row
+        waits = row is not None and row.subject.application.spend
+        self.query_one(DetailView).go_to_target(ApplicationNote if waits else NextActionTarget)
 
     # Events.
 
@@ -133,10 +127,10 @@ class TemplatesScreen(ResourceScreen):
             follow_next_action(self, link, row.subject.template, open_plan)
         elif isinstance(link, RecordVersion):
             self._compare_with(row.subject, link)
-        elif isinstance(link, _Begun):
+        elif isinstance(link, ApplicationNote):
             from runwatch.tui.screens.templates.application import open_application
 
-            open_application(self, row.id, link.application_id)
+            open_application(self, row.id, link.id)
 
     def own_actions(self) -> Mapping[str, Callable[[Any], None]]:
         return dict.fromkeys((action.id for action in self.spec.actions), self._open_plan)
