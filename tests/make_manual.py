@@ -20,6 +20,7 @@ from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, key_label
 from runwatch.view.detail.help_text import FILTERS
 from runwatch.view.manual.pages import DIRECTORY, TOPICS
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
+from runwatch.view.table.flag_meanings import flag_meaning
 
 COMMAND: Final = "python -m tests.make_manual"
 MARK: Final = f"<!-- Made by {COMMAND}. -->"
@@ -152,8 +153,8 @@ def build_filters() -> str:
             f"`{field.id}`" + (f" ({', '.join(f'`{name}`' for name in field.aliases)})" if field.aliases else "")
             for field in spec.all_fields()
         )
-        flags = f"\n\nStates: {', '.join(f'`is:{flag}`' for flag in spec.flags)}." if spec.flags else ""
-        made += [f"### {entry.name}", f"{fields}.{flags}"]
+        flags = "".join(f"\n- `is:{flag}`: {flag_meaning(spec, flag)}" for flag in spec.flags)
+        made += [f"### {entry.name}", f"{fields}." + (f"\n{flags}" if flags else "")]
     return _page(made)
 
 

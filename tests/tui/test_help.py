@@ -53,7 +53,9 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(tmp_path: Path)
         assert sorted(named) == sorted(action.id for action in KEY_ACTIONS)
         await driven.press("escape")
         await driven.press("question_mark", "greater_than_sign")
-        assert headings(driven) == ["Columns of Runs · executions", "Columns that the settings can show"]
+        assert headings(driven) == [
+            "Columns of Runs · executions", "Columns that the settings can show", "States for the filter",
+        ]  # fmt: skip
         assert "why  " in driven.text
         await driven.press("greater_than_sign")
         assert headings(driven) == [

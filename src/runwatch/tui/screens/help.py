@@ -32,6 +32,7 @@ from runwatch.view.detail.help_text import reference_sections, search_sections, 
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.manual.pages import TOPICS, ManualLink, page_sections, search_manual, topics_section
 from runwatch.view.table.column_meanings import column_sections
+from runwatch.view.table.flag_meanings import flag_sections
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import fit, line
 
@@ -64,7 +65,11 @@ def open_help(console: Console) -> None:
             # A screen may offer a pane's keys for all its panes; they do not say which pane has the focus.
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
-        columns = column_sections(screen.spec, screen.table.column_ids) if isinstance(screen, ListScreen) else []
+        columns = (
+            [*column_sections(screen.spec, screen.table.column_ids), *flag_sections(screen.spec)]
+            if isinstance(screen, ListScreen)
+            else []
+        )
         console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs(), columns))
 
 
@@ -74,7 +79,7 @@ class HelpScreen(CoveringScreen):
     Args:
         active: Ids of the actions enabled where it was opened.
         place: Breadcrumbs of that screen.
-        columns: What the columns of its list mean; empty without a list.
+        columns: What the columns of its list and the states of its filter mean; empty without a list.
     """
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")

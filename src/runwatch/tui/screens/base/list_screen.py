@@ -70,6 +70,7 @@ class ListScreen(RowScreen):
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
+        self._widths_for: object = None
         self._paused_at: float | None = None
         self._total = 0
         self._goes_to_end = False
@@ -201,12 +202,13 @@ class ListScreen(RowScreen):
         if not self.is_mounted:
             return
         listing, items, context = self.listing, self._source.items(), self.console.render_context()
-        if listing.drawing.context.time != context.time:
+        query = None if self._filter_is_off else self._query
+        if self._widths_for != (widths_for := (context.time, query, self._sort)):
+            self._widths_for = widths_for
             self.table.forget_widths()
         listing.set_records(items)
         listing.drawing.context = context
         self._total = len(items)
-        query = None if self._filter_is_off else self._query
         listing.update_rows(query, self._sort, self.console.clock.monotonic(), self.row)
         state = self._source.state()
         self.table.is_stale = state.load in STALE_STATES
@@ -523,7 +525,11 @@ class ListScreen(RowScreen):
                 if self.has_class("-filtering"):
                     self._query = self._query_before
                 self._is_unreadable = True
-                self.query_one("#filter", FilterBar).show_error(line(f"not applied: {error.short_words}"))
+                bar = self.query_one("#filter", FilterBar)
+                if meant := self._typed_flag_text(text):
+                    bar.show_count(meant)
+                else:
+                    bar.show_error(line(f"not applied: {error.short_words}"))
         else:
             self._query = None
             self._is_unreadable = False
@@ -539,9 +545,17 @@ class ListScreen(RowScreen):
         # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
             so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
-            self.query_one("#filter", FilterBar).show_count(
-                line(f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}")
-            )
+            bar = self.query_one("#filter", FilterBar)
+            count = f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}"
+            bar.show_count(line(f"{meant}   {count}" if (meant := self._typed_flag_text(bar.text)) else count))
+
+    def _typed_flag_text(self, text: str) -> SafeText:
+        """Explain the ``is:`` being typed; empty if none is."""
+        if "is:" not in text:
+            return line("")
+        from runwatch.view.table.flag_meanings import typed_flag_text
+
+        return typed_flag_text(self.spec, text)
 
     def _close_filter(self) -> None:
         self.remove_class("-filtering")

@@ -132,21 +132,22 @@ class FilterBar(Horizontal):
 
     def show_count(self, matching: SafeText) -> None:
         """Show how many rows match, such as ``14/212``. Does nothing before the bar is first used."""
-        if not self._is_made:
-            return
-        self._input.remove_class("-invalid")
-        self.remove_class("-wrapped")
-        self._state.update(to_content(matching, Role.QUIET))
+        if self._is_made:
+            self._input.remove_class("-invalid")
+            self._show_state(matching, Role.QUIET)
 
     def show_error(self, reason: SafeText) -> None:
-        """Show why a filter is not applied, on lines of its own if the line of the text has no room for it."""
+        """Show why a filter is not applied."""
         self._make()
         self._input.add_class("-invalid")
-        shown = line(f"{get_app(self).glyphs.bad} {reason}")
+        self._show_state(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
+
+    def _show_state(self, shown: SafeText, role: Role) -> None:
+        """Show a text, on lines of its own if the line of the filter has no room for it."""
         typed = cell_len(self._input.value) + 1
         room = self.size.width - OTHER_CELLS - cell_len(self.MARK) - typed
         self.set_class(cell_len(shown) > min(room, self.size.width * 3 // 4 - OTHER_CELLS), "-wrapped")
-        self._state.update(to_content(shown, Role.BAD))
+        self._state.update(to_content(shown, role))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()
