@@ -10,7 +10,7 @@ from runwatch.base.json import loads
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
 from runwatch.tui.screens.templates.templates import TemplatesScreen
 from tests.support import resources
-from tests.support.builders import echo_receipt, problem
+from tests.support.builders import AT, echo_receipt, problem, run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import KEY, NARROW, WIDE, console
 from tests.tui.golden import check_golden
@@ -33,6 +33,23 @@ async def test_templates_of_two_profiles_stand_in_one_list(tmp_path: Path) -> No
         assert sorted(rows_of(driven)) == [("home", "pooled-open-model"), ("home", "starter"), ("work", "starter")]
         await driven.shows("work just now   home just now")
         check_golden("profiles-templates-160x50", driven.text)
+
+
+async def test_runs_of_two_profiles_stand_in_one_list_and_open_in_their_own(tmp_path: Path) -> None:
+    work, home = work_service(), home_service()
+    work.runs.append(run("ex_work", "failed", reason="dispatch_network_error").raw)
+    home.runs.append(run("ex_home").raw)
+    async with both(tmp_path, work, home, open_at="runs", shows="ex_work") as driven:
+        await together(driven)
+        await driven.comes("ex_home")
+        assert rows_of(driven) == [("home", "ex_home"), ("work", "ex_work")], "live first"
+        home.runs[0].update(status="completed", completed_at=AT)
+        await driven.comes("✓ completed", 60)
+        await driven.select("ex_home")
+        await driven.reaches("enter goes there", "enter")
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.profile_name == "home", "the run's own profile")
+        await driven.shows("Runs › ex_home")
 
 
 async def test_each_service_hears_its_own_key_alone(tmp_path: Path) -> None:
@@ -146,6 +163,7 @@ async def test_an_unknown_profile_and_another_screen_are_reported(tmp_path: Path
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "across hoem")
         await driven.shows("There is no profile hoem")
-        await driven.reaches("No runs yet.", "1")
+        await command(driven, "models")
+        await driven.shows("offers no list of models")
         await command(driven, "across all")
-        await driven.shows("Go to :templates, :receipts, :account or :problems first")
+        await driven.shows("Go to :runs, :templates, :receipts, :account or :problems first")

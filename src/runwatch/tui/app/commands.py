@@ -136,7 +136,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
                       partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
                       argument_name="NAME", known=console.profiles.known)  # fmt: skip
-        yield PaletteCommand("across", "Show templates, receipts, usage or problems of several profiles.",
+        yield PaletteCommand("across", "Show runs, templates, receipts, usage or problems of several profiles.",
                       partial(profile_menu.show_multi_profile, console), argument_name="A,B|all")  # fmt: skip
     if can_search(console):
         yield PaletteCommand("servers", BY_ID["app.find_servers"].help, _act(console, "app.find_servers"),

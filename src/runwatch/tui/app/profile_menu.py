@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALL: Final = "all"
 
-SUPPORTED_SCREENS_TEXT: Final = ":templates, :receipts, :account or :problems"
+SUPPORTED_SCREENS_TEXT: Final = ":runs, :templates, :receipts, :account or :problems"
 """Screens that have a multi-profile version."""
 
 

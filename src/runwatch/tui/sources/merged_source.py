@@ -36,11 +36,16 @@ class MergedSource:
             one[0] == other[0] and one[1] is other[1] for one, other in zip(found, self._made_of, strict=True)
         )
         if not is_same:
+            # A row keeps an equal subject, and its profile is known by the subject's identity.
+            earlier = {(self._owners.of(item), item.id): item for item in self._items}
             self._owners.clear()
+            merged: list[Any] = []
             for name, items in found:
                 for item in items:
-                    self._owners.note(item, name)
-            self._made_of, self._items = found, [item for _, items in found for item in items]
+                    known = earlier.get((name, item.id))
+                    merged.append(known if known == item else item)
+                    self._owners.note(merged[-1], name)
+            self._made_of, self._items = found, merged
         return self._items
 
     def state(self) -> PaneState:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.text.format import RenderContext
 
-SUPPORTED_RESOURCES: Final = ("templates", "receipts")
+SUPPORTED_RESOURCES: Final = ("runs", "templates", "receipts")
 """Resources this screen can list for several profiles."""
 
 _FRESH: Final = frozenset({LoadState.FRESH, LoadState.EMPTY, LoadState.REFRESHING, LoadState.PARTIAL})
