@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from runwatch.settings.view_state import PaneSplit, load_session
+from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.widgets.inputs.form_fields import FormFields
+from runwatch.tui.widgets.panes.menu import Menu
 from tests.support.builders import account, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import Driven, console
@@ -156,3 +159,19 @@ async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_pat
         await driven.reaches("The detail needs 100 columns or 28 rows.", "p")
         await driven.press("enter")
         await driven.hides("The detail needs")
+
+
+async def test_a_read_only_console_says_so_rather_than_open_a_menu_of_nothing(tmp_path: Path) -> None:
+    offered = ScriptedService(account=account())
+    async with console(offered, tmp_path, open_at="arms", settings="read_only = true\n") as driven:
+        await driven.shows("Saved models")
+        await driven.reaches("This profile is read-only; nothing can be sent.", "+")
+        assert not driven.app.screen.query(Menu)
+
+
+async def test_the_form_for_a_source_fits_the_smallest_window(tmp_path: Path) -> None:
+    async with console(ScriptedService(account=account()), tmp_path, size=(80, 24), open_at="sources") as driven:
+        await driven.opens(ActionForm, "+")
+        await driven.shows("both prices or none")
+        await driven.settle()
+        assert driven.app.screen.query_one(FormFields).max_scroll_y == 0, driven.text

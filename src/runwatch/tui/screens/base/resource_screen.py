@@ -569,7 +569,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         return {}
 
     async def action_new(self) -> None:
-        """Create a record, or open the menu of ways to do so."""
+        """Create a record, or open the menu of ways to do so; say why if this console refuses all of them."""
+        makes = self.spec.create_actions
+        if makes and all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
+            return
         from runwatch.tui.flows.record_menus import create_record
 
         create_record(self)

@@ -170,7 +170,7 @@ class FormFields(VerticalScroll, can_focus=False):
             return f"{ask.hint}; up and down choose"
         few = ", ".join([*words][:MAX_SHOWN_SUGGESTIONS])
         offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} known"
-        return f"{ask.hint}; up and down suggest {offered}"
+        return f"{ask.hint}; up and down: {offered}"
 
     def _mark(self) -> None:
         app = get_app(self)
