@@ -73,6 +73,19 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
         assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_forty_live_runs_in_the_list_and_on_the_wall(size: tuple[int, int], tmp_path: Path) -> None:
+    async with console(busy(40), tmp_path, size=size, until="ex_001") as driven:
+        await driven.pass_time(2)
+        await driven.settle()
+        check_golden(f"{size[0]}x{size[1]}/forty-runs", "\n".join(driven.lines[1:]))
+        await on_wall(driven)
+        for _ in range(12):
+            await driven.pass_time(1)
+        await driven.until(lambda: driven.text.count("progress") == 3 * len(tiles(driven)), "the events of each tile")
+        check_golden(f"{size[0]}x{size[1]}/forty-wall", "\n".join(driven.lines[1:]))
+
+
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
     async with console(busy(), tmp_path, size=(80, 24), until="ex_001") as driven:
         await on_wall(driven)
