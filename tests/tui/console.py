@@ -289,7 +289,7 @@ async def console(
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
 _RATE: Final = re.compile(
     r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)/min"
-    r"(?P<budget>(?: of \d+ left \d+|, slowed to \d+)?)"
+    r"(?P<budget>(?: of (?:about )?\d+ left \d+|, slowed to \d+)?)"
     r"|within (?P<left>\d+) requests left this minute"
 )
 """How many requests have been sent by a moment depends on how fast the machine is."""

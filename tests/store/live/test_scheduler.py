@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from runwatch.store.live.request_budget import MIN_RPM, RequestBudget, sweep_interval_s
+from runwatch.store.live.request_budget import LEARNED_QUIET_S, MIN_RPM, RequestBudget, sweep_interval_s
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from tests.support.clock import FakeClock
 
@@ -271,6 +271,44 @@ def test_a_429_halves_the_assumed_limit_and_quiet_minutes_give_it_back() -> None
     budget.publish(5)
     budget.note_limited()
     assert budget.limit_rpm == 5, "more than is granted"
+
+
+async def test_a_limit_that_no_account_states_is_learned_from_the_first_429() -> None:
+    clock = FakeClock(manual=True)
+    service = Service(clock, 5)
+    budget = RequestBudget(clock, None, is_published=False)
+    held_until = 0.0
+
+    async def read() -> float:
+        nonlocal held_until
+        budget.note_attempt()
+        if not service.request("read"):
+            held_until = service.times[0] + 60
+            budget.note_limited()
+        return 2.0
+
+    scheduler = Scheduler(clock, budget, lambda: max(0.0, held_until - clock.monotonic()))
+    scheduler.add("read", JobPriority.FOCUS, read)
+    async with running(scheduler):
+        await let_pass(clock, 100)
+        assert (budget.limit_rpm, budget.is_learned, service.refused) == (5, True, 1)
+        await let_pass(clock, 3500)
+    # Growth is tried ever more seldom.
+    assert service.refused <= 6
+
+
+@pytest.mark.parametrize(("limit", "most"), [(None, 6_000), (60, 60)])
+def test_a_learned_limit_grows_in_quiet_times_up_to_a_bound(limit: int | None, most: int) -> None:
+    clock = FakeClock(manual=True)
+    budget = RequestBudget(clock, limit, is_published=False)
+    budget.note_limited()
+    assert budget.limit_rpm == MIN_RPM, "nothing was granted, so nothing is known"
+    clock.advance(LEARNED_QUIET_S)
+    assert budget.limit_rpm == 9
+    clock.advance(86_400)
+    assert budget.limit_rpm == most
+    budget.publish(20)
+    assert (budget.limit_rpm, budget.is_learned) == (20, False)
 
 
 def test_what_went_without_its_turn_in_a_storm_of_429_is_made_up_for_within_a_minute() -> None:

@@ -57,9 +57,9 @@ async def apply_published_limit(client: RateLimitedClient, clock: Clock) -> None
 
     If the service publishes none, 60 requests a minute are assumed for a remote service, and no limit for a local one.
     """
-    limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
+    limit, is_published = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM, False
     # If the account cannot be read, later requests fail the same way and report it.
     with contextlib.suppress(ApiError):
         quota = (await client.get_account()).quota or Quota({})
-        limit = quota.rate_limit_rpm or limit
-    client.pace(RequestBudget(clock, limit))
+        limit, is_published = quota.rate_limit_rpm or limit, bool(quota.rate_limit_rpm)
+    client.pace(RequestBudget(clock, limit, is_published=is_published))

@@ -97,7 +97,7 @@ class Poller:
         self._store = store
         self._clock = clock
         limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
-        self.budget: Final = RequestBudget(clock, limit, others)
+        self.budget: Final = RequestBudget(clock, limit, others, is_published=False)
         self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s, client.gate.open)
         self.connection: Final = ConnectionState(
             retries,

@@ -3,6 +3,9 @@
 The service publishes ``rate_limit_rpm`` and counts every request of a key, including those of colleagues and other
 consoles. A quarter is kept for users; background reads are spaced out over the rest. A 429 shows that others use the
 limit too: the assumed limit is halved, and each quiet minute returns a tenth of the published one.
+
+The limit of a service that publishes none is learned from its 429s: it is the number of requests that were granted in
+the last minute. It may be higher, so it grows after a quiet time, which doubles each time that growth was too much.
 """
 
 from __future__ import annotations
@@ -30,6 +33,16 @@ UNKNOWN_REMOTE_RPM: Final = 60
 
 MIN_RPM: Final = 6
 """Lower bound of halving, so that the console never stops reading for good."""
+
+LEARNED_QUIET_S: Final = 120.0
+MAX_LEARNED_QUIET_S: Final = 1800.0
+"""Shortest and longest time without a 429, in seconds, after which a learned limit grows."""
+
+LEARNED_GROWTH: Final = 1.5
+"""Factor by which a learned limit grows: one learned beside busy colleagues is far too low."""
+
+MAX_LEARNED_RPM: Final = 6_000
+"""Upper bound of that growth, where no limit was assumed before."""
 
 
 SWEEP_S: Final = (2.0, 10.0)
@@ -71,17 +84,29 @@ class RequestBudget:
     """Counts requests over the last minute and says when the next background read may go.
 
     Args:
-        limit_rpm: The published limit in requests a minute; ``None`` for a service without one.
+        limit_rpm: The limit in requests a minute; ``None`` for a service without one.
         others: Returns the requests of other consoles on the same data directory to this service in the last minute.
+        is_published: Whether the service publishes the limit; otherwise it is an assumption until a 429.
     """
 
-    def __init__(self, clock: Clock, limit_rpm: int | None, others: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        limit_rpm: int | None,
+        others: Callable[[], int] = lambda: 0,
+        *,
+        is_published: bool = True,
+    ) -> None:
         self._clock = clock
-        self._published = limit_rpm
+        self._published = limit_rpm if is_published else None
+        self._max_learned = limit_rpm or MAX_LEARNED_RPM
         self._assumed = None if limit_rpm is None else float(limit_rpm)
         self._others = others
         self._sent: deque[float] = deque()
         self._by_people: deque[float] = deque()
+        self._refused: deque[float] = deque()
+        self._is_learned = self._has_grown = False
+        self._growth_quiet_s = LEARNED_QUIET_S
         self._next_free = 0.0
         self._quiet_since = clock.monotonic()
 
@@ -97,6 +122,7 @@ class RequestBudget:
             return
         self._published = limit_rpm
         self._assumed = None if limit_rpm is None else float(limit_rpm)
+        self._is_learned = False
 
     def note_sent(self, *, is_sweep: bool = False) -> None:
         """Count one request of any origin, retries included."""
@@ -151,13 +177,28 @@ class RequestBudget:
         return payment is None or payment.is_users or self.background_wait_s(is_sweep=True) == 0
 
     def note_limited(self) -> None:
-        """Lower the assumed limit after a 429."""
-        self._quiet_since = self._clock.monotonic()
-        if self._assumed is None:
-            self._assumed = float(max(MIN_RPM, self.per_minute))
-            self._published = self._published or UNKNOWN_REMOTE_RPM
-        least = min(MIN_RPM, self._published or MIN_RPM)
-        self._assumed = max(float(least), self._assumed / 2)
+        """Lower the assumed limit after a 429, or learn it from what was granted, if the service publishes none."""
+        now = self._quiet_since = self._clock.monotonic()
+        self._refused.append(now)
+        if self._published is None:
+            if self._has_grown:
+                self._growth_quiet_s = min(MAX_LEARNED_QUIET_S, 2 * self._growth_quiet_s)
+            self._is_learned, self._has_grown = True, False
+            granted = self.per_minute - _recent(self._refused, now)
+            # Without a granted request, others had used the limit, and nothing is known of its size.
+            self._assumed = float(granted if granted > 0 else MIN_RPM)
+        elif self._assumed is not None:
+            self._assumed = max(float(min(MIN_RPM, self._published)), self._assumed / 2)
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the limit is learned from a 429, because the service publishes none."""
+        return self._is_learned
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between two background reads that the limit allows; 0 without a limit."""
+        return self._interval_s() or 0.0
 
     @property
     def own_per_minute(self) -> int:
@@ -203,12 +244,19 @@ class RequestBudget:
         return WINDOW_S / max(1.0, limit * (1 - USER_SHARE) * MARGIN - beside)
 
     def _recover(self) -> None:
-        if self._assumed is None or self._published is None or self._assumed >= self._published:
+        now = self._clock.monotonic()
+        if self._assumed is None:
             return
-        minutes = int((self._clock.monotonic() - self._quiet_since) / WINDOW_S)
-        if minutes > 0:
-            self._quiet_since += minutes * WINDOW_S
-            self._assumed = min(float(self._published), self._assumed + minutes * self._published / 10)
+        if self._is_learned:
+            while self._assumed < self._max_learned and now - self._quiet_since >= self._growth_quiet_s:
+                self._quiet_since += self._growth_quiet_s
+                grown = max(self._assumed + 1, self._assumed * LEARNED_GROWTH)
+                self._assumed, self._has_grown = min(grown, float(self._max_learned)), True
+        elif self._published is not None and self._assumed < self._published:
+            minutes = int((now - self._quiet_since) / WINDOW_S)
+            if minutes > 0:
+                self._quiet_since += minutes * WINDOW_S
+                self._assumed = min(float(self._published), self._assumed + minutes * self._published / 10)
 
 
 def _recent(times: deque[float], now: float) -> int:

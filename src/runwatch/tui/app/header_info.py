@@ -59,7 +59,7 @@ def build_header_info(console: Console) -> HeaderInfo:
     hold = None
     if held > 0 and live.connection.lost_since is None:
         hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=held))
-    rate = request_rate(live.budget.per_minute, live.budget.limit_rpm)
+    rate = request_rate(live.budget.per_minute, live.budget.limit_rpm, is_learned=live.budget.is_learned)
     return HeaderInfo(
         line(session.target.profile),
         colour=_colour(console, is_production=session.target.production),

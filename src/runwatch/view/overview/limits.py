@@ -41,6 +41,7 @@ class AccountLimits:
     Attributes:
         per_minute: Requests in the last minute.
         limit: Maximum requests per minute; ``None`` for no limit.
+        is_learned: Whether the limit is an estimate, because the service states none.
         account: The account; ``None`` if unknown.
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.
@@ -48,6 +49,7 @@ class AccountLimits:
 
     per_minute: int = 0
     limit: int | None = None
+    is_learned: bool = False
     left: int | None = None
     account: Account | None = None
     state: PaneState | None = None
@@ -91,7 +93,7 @@ def _account_lines(spending: AccountLimits, context: RenderContext) -> list[Link
 def _requests(spending: AccountLimits) -> LinkSpan:
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
-        request_rate(spending.per_minute, spending.limit),
+        request_rate(spending.per_minute, spending.limit, is_learned=spending.is_learned),
         Role.WARN if is_low else Role.PLAIN,
         ViewLink("requests"),
     )

@@ -288,11 +288,19 @@ def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
     return line(start + full * filled + empty * (cells - filled) + end)
 
 
-def request_rate(used: int, limit: int | None) -> str:
-    """Describe the requests of the last minute; after a 429 the assumed limit can be below them."""
+def request_rate(used: int, limit: int | None, *, is_learned: bool = False) -> str:
+    """Describe the requests of the last minute; after a 429 the assumed limit can be below them.
+
+    Args:
+        is_learned: Whether the limit is an estimate, because the service states none.
+    """
     if limit is None:
         return f"{used}/min"
-    return f"{used}/min of {limit} left {limit - used}" if used <= limit else f"{used}/min, slowed to {limit}"
+    return (
+        f"{used}/min of {'about ' * is_learned}{limit} left {limit - used}"
+        if used <= limit
+        else f"{used}/min, slowed to {limit}"
+    )
 
 
 def percent(part: Decimal) -> SafeText:

@@ -380,6 +380,7 @@ class OverviewScreen(ConsoleScreen):
         return AccountLimits(
             per_minute=budget.per_minute if budget else 0,
             limit=budget.limit_rpm if budget else None,
+            is_learned=budget is not None and budget.is_learned,
             left=budget.left if budget else None,
             account=next(iter(self._records(Account)), None),
             state=self._state(Account),
