@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import event, problem, run
+from tests.support.builders import account, event, problem, run
 from tests.support.clock import FakeClock
 from tests.support.http1 import Head, read_body, read_head
 from tests.support.scripted import Heard, Said, ScriptedService
@@ -123,6 +123,30 @@ async def test_five_requests_a_minute(tmp_path: Path) -> None:
         await driven.pass_time(51)
         assert "429" not in driven.text
         await look(driven, "five-a-minute-over")
+
+
+async def test_every_frame_says_when_it_is_read_at_five_requests_a_minute(tmp_path: Path) -> None:
+    service = AwkwardService(account=account(quota={"rate_limit_rpm": 5}))
+    waits = re.compile(r"waits for the request limit, reads in (\d+) s")
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.shows("heard")
+        await driven.pass_time(8)
+        told = [int(seconds) for seconds in waits.findall(driven.text)]
+        assert len(told) == 2, "the list and the events"
+        await driven.pass_time(3)
+        assert [int(seconds) for seconds in waits.findall(driven.text)] == [seconds - 3 for seconds in told]
+        asked = len(service.requests("GET", RUNS))
+        await driven.press("r")
+        await driven.until(lambda: len(service.requests("GET", RUNS)) > asked, "the read that the user asks for")
+        await driven.press("asterisk")
+        await driven.pass_time(4)
+        assert re.search(r"request limit: reads in \d", driven.text), driven.text
+        await driven.say("overview")
+        await driven.pass_time(1)
+        assert re.search(r"─ Requests ─.*─ request limit: reads in \d+ s ─", driven.text, re.DOTALL), driven.text
+        await driven.press("1", "L")
+        await driven.pass_time(4)
+        assert waits.search(driven.text), driven.text
 
 
 async def test_the_events_of_a_new_run_are_read_before_any_list(tmp_path: Path) -> None:

@@ -351,3 +351,24 @@ async def test_a_background_read_is_sent_again_only_while_requests_are_left() ->
     assert not budget.may_retry()
     budget.prepay(is_users=True)
     assert budget.may_retry()
+
+
+async def test_a_read_that_waits_knows_how_many_go_before_it() -> None:
+    clock = FakeClock(manual=True)
+    budget = RequestBudget(clock, 5)
+    for _ in range(4):
+        budget.note_sent()
+    clock.advance(20)
+    scheduler = Scheduler(clock, budget, lambda: 0.0)
+
+    async def read() -> float:
+        return 1.0
+
+    for name, priority in (("side", JobPriority.TAIL), ("focus", JobPriority.FOCUS), ("screen", JobPriority.SCREEN)):
+        scheduler.add(name, priority, read)
+    waits = [scheduler.budget_wait_s(name) for name in ("focus", "screen", "side")]
+    assert waits == [40.0, 40.0 + budget.interval_s, 40.0 + 2 * budget.interval_s]
+    clock.advance(15)
+    assert scheduler.budget_wait_s("focus") == 25.0
+    scheduler.ask_first("focus")
+    assert scheduler.budget_wait_s("focus") == 0, "the user's read does not wait"

@@ -45,6 +45,25 @@ def test_a_list_of_a_service_that_no_retry_starts_says_how_to_start_it() -> None
     assert told == ("It is not running", "Start it.")
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (PaneState(LoadState.LOADING, budget_s=11.2), "waits for the request limit, reads in 12 s"),
+        (
+            PaneState(LoadState.STALE, age_s=61, budget_s=130),
+            "updated 1m ago · waits for the request limit, reads in 2:10",
+        ),
+        (PaneState(LoadState.FRESH, budget_s=1), "updated just now · waits for the request limit, reads in 1 s"),
+        (PaneState(LoadState.FRESH), "updated just now"),
+    ],
+)
+def test_a_read_that_waits_for_the_request_limit_says_when_it_goes(state: PaneState, said: str) -> None:
+    assert pane_status(state, CONTEXT).text == said
+    if state.load is LoadState.LOADING:
+        told = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
+        assert told == (said, "screen.refresh asks now.")
+
+
 @pytest.mark.parametrize("load", [LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.ERROR])
 def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) -> None:
     failure = ReadFailure(FailureKind(load.value), "It did not work", is_final=True)

@@ -25,7 +25,7 @@ from runwatch.records.run import Run
 from runwatch.store.live.connection_state import PROBE_S, ConnectionState
 from runwatch.store.live.list_continuation import ListContinuation
 from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter, make_record_interner
-from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
+from runwatch.store.live.request_budget import SWEEP_S, UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
 from runwatch.store.live.run_tails import RunTails, TailUpdate
@@ -43,6 +43,9 @@ ACCOUNT_S: Final = 60.0
 """How often the published limits and the balance are read."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
+
+SHOWN_WAIT_S: Final = 5.0
+"""A shorter wait for the request limit, in seconds, is not shown, unless the limit makes every read wait so long."""
 
 AUTOMATIC_ROWS: Final = 1_000
 """A list is read on without being asked up to about this many records."""
@@ -237,6 +240,22 @@ class Poller:
             self.scheduler.add("account", JobPriority.SWEEP, self._account, is_asked=is_asked and kind is Account)
         self.scheduler.run_soon("account" if kind is Account else f"list {kind.KIND}", is_asked=is_asked)
 
+    def limit_wait_s(self, job: str) -> float:
+        """Return the seconds until the read of a job goes that the request limit delays; 0 if it delays none.
+
+        Where the limit allows a read every few seconds, its short waits are not worth a word.
+        """
+        wait = self.scheduler.budget_wait_s(job)
+        is_slowed = job == RunList.JOB and sweep_interval_s(self.budget.limit_rpm) > SWEEP_S[1]
+        if is_slowed and (due_in_s := self.scheduler.due_in_s(job)) > 0:
+            # The limit delays the sweep by a longer interval, and may delay it further at its end.
+            wait = max(due_in_s, self.budget.background_wait_s(is_sweep=True))
+        return wait if max(wait, self.budget.interval_s) >= SHOWN_WAIT_S else 0.0
+
+    def tail_wait_s(self, run_id: str) -> float:
+        """Return the seconds until the next read of a run's events that the request limit delays; 0 for no delay."""
+        return self.limit_wait_s(f"tail {run_id}")
+
     def state(self, collection: Collection, interval_s: float, *, job: str = "") -> PaneState:
         """Return the state of a pane over a collection.
 
@@ -250,7 +269,7 @@ class Poller:
             monotonic=self._clock.monotonic(),
             interval_s=interval_s,
             held_s=self.held_s,
-            budget_s=self.scheduler.budget_wait_s(job),
+            budget_s=self.limit_wait_s(job),
             lost_since=self.connection.lost_since,
         )
 

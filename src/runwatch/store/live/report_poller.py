@@ -55,6 +55,16 @@ def name_response_collection(record: type[Record], record_id: str) -> str:
     return f"{record.KIND} {record_id}"
 
 
+def name_report_job(kind: str, reader: str = "") -> str:
+    """Return the name of the job that reads a report.
+
+    Args:
+        kind: The kind under which the store keeps it.
+        reader: As for :class:`ReportPoller`.
+    """
+    return " ".join(part for part in ("report", reader, kind) if part)
+
+
 class ReportPoller:
     """Polls the reports that a screen shows.
 
@@ -131,4 +141,4 @@ class ReportPoller:
         return None if failure.is_final or failure.kind in _STOPS else self._backoff.next_s()
 
     def _job(self, report: ReportQuery) -> str:
-        return " ".join(part for part in ("report", self._reader, report.kind) if part)
+        return name_report_job(report.kind, self._reader)

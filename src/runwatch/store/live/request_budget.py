@@ -34,6 +34,9 @@ UNKNOWN_REMOTE_RPM: Final = 60
 MIN_RPM: Final = 6
 """Lower bound of halving, so that the console never stops reading for good."""
 
+_LEAST_WAIT_S: Final = 0.05
+"""A wait for the window is not shorter, because clocks are not exact."""
+
 LEARNED_QUIET_S: Final = 120.0
 MAX_LEARNED_QUIET_S: Final = 1800.0
 """Shortest and longest time without a 429, in seconds, after which a learned limit grows."""
@@ -230,9 +233,10 @@ class RequestBudget:
         wait = 0.0 if is_sweep else max(0.0, self._next_free - now)
         total, kept = self.per_minute, int(limit * USER_SHARE)
         unused = 0 if is_sweep else max(0, kept - _recent(self._by_people, now))
-        if total >= max(1, limit - unused):
-            oldest = self._sent[0] if self._sent else now
-            wait = max(wait, oldest + WINDOW_S - now, interval)
+        if (excess := total - max(1, limit - unused)) >= 0:
+            # The window slides on until enough requests have left it; those of others leave it at unknown times.
+            last = self._sent[min(excess, len(self._sent) - 1)] if self._sent else now
+            wait = max(wait, last + WINDOW_S - now, _LEAST_WAIT_S)
         return wait
 
     def _interval_s(self) -> float | None:

@@ -164,11 +164,27 @@ class Scheduler:
         self._lifted = asyncio.Event()
 
     def budget_wait_s(self, key: str) -> float:
-        """Return the seconds that a job which is due still waits for the budget; 0 if it does not wait for it."""
-        job = self._jobs.get(key)
-        if job is None or job.task is not None or job.is_asked or job.due > self._clock.monotonic():
+        """Return the seconds that a job which is due still waits for the budget; 0 if it does not wait for it.
+
+        An estimate: the jobs that are due and go first are counted, but requests of users and other consoles may come.
+        """
+        job, now = self._jobs.get(key), self._clock.monotonic()
+        if job is None or job.task is not None or job.is_asked or job.due > now:
             return 0.0
-        return self._budget.background_wait_s(is_sweep=job.priority is JobPriority.SWEEP)
+        is_sweep = job.priority is JobPriority.SWEEP
+        wait = self._budget.background_wait_s(is_sweep=is_sweep)
+        if is_sweep or wait == 0:
+            return wait
+        ahead = sum(
+            other.due <= now and other.priority is not JobPriority.SWEEP and _rank(other, now) < _rank(job, now)
+            for other in self._idle(None)
+        )
+        return wait + ahead * self._budget.interval_s
+
+    def due_in_s(self, key: str) -> float:
+        """Return the seconds until a job is due; 0 if it is, is being read, or is not known."""
+        job = self._jobs.get(key)
+        return 0.0 if job is None or job.task is not None else max(0.0, job.due - self._clock.monotonic())
 
     def __contains__(self, key: str) -> bool:
         return key in self._jobs
@@ -243,7 +259,7 @@ class Scheduler:
         due = [job for job in self._idle(priority) if job.due <= now]
         if not due:
             return False
-        job = min(due, key=lambda job: (not job.is_asked, now - job.due < STARVED_S, job.priority, job.due))
+        job = min(due, key=lambda job: _rank(job, now))
         # Counted now, because the request itself is counted only when its response is there.
         if job.is_asked:
             self._budget.note_users_read()
@@ -282,3 +298,8 @@ class Scheduler:
             else:
                 job.due = self._clock.monotonic() + again
             self._wake.set()
+
+
+def _rank(job: ReadJob, now: float) -> tuple[bool, bool, JobPriority, float]:
+    """Return the sort key of a job that is due: the smallest goes first."""
+    return (not job.is_asked, now - job.due < STARVED_S, job.priority, job.due)

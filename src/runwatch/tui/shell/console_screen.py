@@ -26,7 +26,7 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.view.detail.pane_state import pane_status
+from runwatch.view.detail.pane_state import held_text, limit_wait_text, pane_status
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -326,6 +326,13 @@ class ConsoleScreen(Screen[None]):
         if since is None:
             return label_span("")
         return label_span(f"offline since {time_of_day(since, self.console.render_context())}", Role.BAD)
+
+    def tail_wait_text(self, session: ServiceSession, *run_ids: str) -> str:
+        """Return why the events of runs are not read now, and when the first read goes; empty without a wait."""
+        if session.live.held_s > 0:
+            return held_text(session.live.held_s)
+        waits = [session.live.tail_wait_s(run_id) for run_id in run_ids]
+        return limit_wait_text(min(filter(None, waits), default=0.0))
 
     def pause_span(self, since: str = "") -> StyledSpan:
         """Return which key has paused a pane, and since when."""

@@ -42,7 +42,11 @@ class ReportReader:
     def state(self, kind: str, interval_s: float) -> PaneState:
         """Return the state of a collection that is read every ``interval_s`` seconds."""
         console = self._screen.console
-        return collection_state(console, console.session, self._collection(kind), interval_s)
+        # Imported here, as the poller is.
+        from runwatch.store.live.report_poller import name_report_job
+
+        job = name_report_job(kind)
+        return collection_state(console, console.session, self._collection(kind), interval_s, job=job)
 
     def _collection(self, kind: str) -> Collection:
         console = self._screen.console
@@ -60,10 +64,10 @@ def only_record(collection: Collection) -> Record | None:
 
 
 def collection_state(
-    console: Console, session: ServiceSession | None, collection: Collection, interval_s: float
+    console: Console, session: ServiceSession | None, collection: Collection, interval_s: float, *, job: str
 ) -> PaneState:
-    """Return the state of a collection that a session reads every ``interval_s`` seconds."""
+    """Return the state of a collection that a job of a session reads every ``interval_s`` seconds."""
     if session is not None:
-        return session.live.state(collection, interval_s)
+        return session.live.state(collection, interval_s, job=job)
     now, monotonic = console.clock.now(), console.clock.monotonic()
     return pane_state(collection, now=now, monotonic=monotonic, interval_s=interval_s)

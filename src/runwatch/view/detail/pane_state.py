@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,7 @@ _ROLES = {
 
 JUST_NOW_S = 5.0
 
-SHOWN_WAIT_S = 5.0
-"""A shorter wait for the request budget is not shown."""
+_LIMITED = "the service limits requests (429)"
 
 SHOWN_READ_S = 1.0
 """A shorter read after a failed one is not shown, because it would only flicker."""
@@ -58,7 +58,7 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
         case LoadState.LOADING:
             waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
             loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
-            return [loading, _budget_text(state)]
+            return [limit_wait_text(state.budget_s) or loading]
         case LoadState.OFFLINE:
             # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
@@ -67,16 +67,20 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
-            return [f"updated {freshness_text(state.age_s)}", "reading" if state.is_refreshing else _budget_text(state)]
+            return [
+                f"updated {freshness_text(state.age_s)}",
+                "reading" if state.is_refreshing else limit_wait_text(state.budget_s),
+            ]
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
             title = state.failure.title if state.failure else ""
             return [state.load.value, age and f"data {age} old", _again_text(state, context), title]
         case LoadState.ENDED:
             return [state.reading or (f"final, read {age} ago" if age else "final")]
         case LoadState.PARTIAL:
-            return ["partial: items left out", f"updated {freshness_text(state.age_s)}"]
+            updated = f"updated {freshness_text(state.age_s)}"
+            return ["partial: items left out", updated, limit_wait_text(state.budget_s)]
         case LoadState.EMPTY | LoadState.FRESH | LoadState.REFRESHING:
-            return [f"updated {freshness_text(state.age_s)}"]
+            return [f"updated {freshness_text(state.age_s)}", limit_wait_text(state.budget_s)]
 
 
 def outage_text(failure: ReadFailure | None) -> str:
@@ -90,16 +94,23 @@ def outage_text(failure: ReadFailure | None) -> str:
 def _again_text(state: PaneState, context: RenderContext) -> str:
     """Say that a list whose last read failed is being read again, or waits for that."""
     if state.waiting_s is None or state.waiting_s < SHOWN_READ_S:
-        return _budget_text(state)
+        return limit_wait_text(state.budget_s)
     return f"reading again{context.glyphs.ellipsis} {state.waiting_s:.0f}s"
 
 
-def _budget_text(state: PaneState) -> str:
-    """Describe a wait for the request budget; one of a few seconds is not worth a word.
+def limit_wait_text(wait_s: float) -> str:
+    """Describe a wait for the request limit, in seconds; empty for no wait."""
+    return f"waits for the request limit, {_reads_in_text(wait_s)}" if wait_s > 0 else ""
 
-    No seconds are given, because the wait can change: others use the limit too, and an overdue read goes earlier.
-    """
-    return "waits for the request limit" if state.budget_s >= SHOWN_WAIT_S else ""
+
+def short_limit_wait_text(wait_s: float) -> str:
+    """Describe the same where there is little room."""
+    return f"request limit: {_reads_in_text(wait_s)}" if wait_s > 0 else ""
+
+
+def _reads_in_text(wait_s: float) -> str:
+    seconds = math.ceil(wait_s)
+    return f"reads in {f'{seconds} s' if seconds < 100 else elapsed_clock(seconds)}"
 
 
 def has_no_record(failure: ReadFailure) -> bool:
@@ -117,11 +128,15 @@ def read_failure_span(
     """
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
     if failure.kind is FailureKind.RATE_LIMITED:
-        then = f"held {elapsed_clock(held_s)}" if held_s > 0 else f"refused{at}"
-        return line(f"{then}: the service limits requests (429)"), Role.WARN
+        return line(held_text(held_s) if held_s > 0 else f"refused{at}: {_LIMITED}"), Role.WARN
     if has_no_record(failure):
         return line(f"not found{at}: the service has no events of this run"), Role.BAD
     return line(f"no response{at}: {failure.title}"), Role.BAD
+
+
+def held_text(held_s: float) -> str:
+    """Describe a wait after a 429, in seconds."""
+    return f"held {elapsed_clock(held_s)}: {_LIMITED}"
 
 
 def freshness_text(age_s: float | None) -> str:
@@ -142,7 +157,8 @@ def empty_state_lines(
     again = _again_text(state, context).capitalize()
     match state.load:
         case LoadState.LOADING | LoadState.REFRESHING:
-            return (pane_status(state, context).text,)
+            asks = (line(f"{refresh} asks now."),) if state.budget_s > 0 else ()
+            return (pane_status(state, context).text, *asks)
         case LoadState.OFFLINE:
             next_step = again or f"The console retries automatically; {refresh} retries now."
             if failure is not None and failure.needs_start:

@@ -13,6 +13,7 @@ from typing import Final
 
 from runwatch.records.account import Account, ExecutionQuota, Quota
 from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.view.detail.pane_state import limit_wait_text, short_limit_wait_text
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
 from runwatch.view.resources.account import NO_BALANCE, UNLIMITED, is_unlimited
@@ -41,19 +42,19 @@ class AccountLimits:
     Attributes:
         per_minute: Requests in the last minute.
         limit: Maximum requests per minute; ``None`` for no limit.
-        is_learned: Whether the limit is an estimate, because the service states none.
         account: The account; ``None`` if unknown.
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.
+        is_learned: Whether the limit is an estimate, because the service states none.
     """
 
     per_minute: int = 0
     limit: int | None = None
-    is_learned: bool = False
     left: int | None = None
     account: Account | None = None
     state: PaneState | None = None
     problems: Sequence[datetime] | None = None
+    is_learned: bool = False
 
 
 def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
@@ -147,6 +148,8 @@ def missing_list_text(state: PaneState) -> str:
             return "not offered by this service"
         case LoadState.NOT_AUTHORISED:
             return "not for this key"
+        case LoadState.LOADING if _waits(state):
+            return short_limit_wait_text(state.budget_s)
         case LoadState.LOADING:
             return "not read yet"
         case LoadState.OFFLINE | LoadState.ERROR:
@@ -155,10 +158,16 @@ def missing_list_text(state: PaneState) -> str:
 
 
 def missing_lists_text(states: Mapping[str, PaneState]) -> str:
-    """Describe missing lists, grouped by reason."""
+    """Describe missing lists, grouped by reason; those that wait for the request limit by the first read."""
     reasons: dict[str, list[str]] = {}
+    waiting = {name: state.budget_s for name, state in states.items() if _waits(state)}
     for name, state in states.items():
-        why = missing_list_text(state)
+        why = limit_wait_text(min(waiting.values())) if name in waiting else missing_list_text(state)
         if why:
             reasons.setdefault(why, []).append(name)
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items())
+
+
+def _waits(state: PaneState) -> bool:
+    """Return whether a list was not read yet because of the request limit."""
+    return state.load is LoadState.LOADING and state.budget_s > 0

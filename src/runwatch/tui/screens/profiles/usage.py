@@ -17,7 +17,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.record import Record
 from runwatch.records.usage import Usage
 from runwatch.settings.view_state import ViewState
-from runwatch.store.live.report_poller import REPORT_S, ReportPoller, ReportQuery
+from runwatch.store.live.report_poller import REPORT_S, ReportPoller, ReportQuery, name_report_job
 from runwatch.store.state.collection import Collection
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _LIMITS: Final = "Limits"
 """The section of an account that shows what may be used."""
+
+_READER: Final = "across"
 
 
 class ProfileUsageSource:
@@ -84,7 +86,9 @@ class ProfileUsageSource:
 
     def state(self) -> PaneState:
         session = self._console.profiles.session(self._profile)
-        return collection_state(self._console, session, self._collection(self._asked().kind), REPORT_S)
+        kind = self._asked().kind
+        job = name_report_job(kind, _READER)
+        return collection_state(self._console, session, self._collection(kind), REPORT_S, job=job)
 
     def end_is_proven(self) -> bool:
         """Return true: there is only one row."""
@@ -167,7 +171,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def begin_reading(self, session: ServiceSession) -> None:
         name = session.target.profile
         if name not in self._readers:
-            self._readers[name] = make_report_poller(session, reader="across")
+            self._readers[name] = make_report_poller(session, reader=_READER)
         self._readers[name].show(self._usage_report)
 
     def end_reading(self, session: ServiceSession) -> None:

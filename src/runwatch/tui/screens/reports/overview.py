@@ -29,7 +29,7 @@ from runwatch.tui.sources.report_reader import collection_state
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import pane_status
+from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
@@ -163,12 +163,12 @@ class OverviewScreen(ConsoleScreen):
             self._show()
 
     def tick(self) -> None:
-        """Update ages every few seconds; counts follow what comes."""
+        """Update ages every few seconds, and a countdown every second; counts follow what comes."""
         now = self.console.clock.monotonic()
         if self._read_at is None or now - self._read_at >= JOURNAL_S:
             self._read()
         self._seconds += 1
-        if self._seconds % AGE_REFRESH_S == 0:
+        if self._waits or self._seconds % AGE_REFRESH_S == 0:
             self._show()
 
     # User input.
@@ -244,6 +244,14 @@ class OverviewScreen(ConsoleScreen):
             first, then = ("standing", "numbers") if self.is_narrow else ("numbers", "standing")
             whole.move_child(self.query_one(f"#{first}"), before=self.query_one(f"#{then}"))
 
+    @property
+    def _waits(self) -> bool:
+        """Whether a read waits for the request limit, which is counted down."""
+        states = [self._state(record) for record in (Account, *POLLED_KINDS.values())]
+        return any(state.budget_s > 0 for state in states) or (
+            self._runs is not None and self._runs.state().budget_s > 0
+        )
+
     def _census(self) -> RunCounts:
         """Return the run counts, recounted only if runs changed."""
         assert self._runs is not None
@@ -261,7 +269,8 @@ class OverviewScreen(ConsoleScreen):
     def _state(self, record: type[Record]) -> PaneState:
         session = self.console.session
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
-        return collection_state(self.console, session, self._collection(record), interval_s)
+        job = "account" if record is Account else f"list {record.KIND}"
+        return collection_state(self.console, session, self._collection(record), interval_s, job=job)
 
     def _show(self) -> None:
         if not self.is_mounted or self._runs is None:
@@ -311,7 +320,9 @@ class OverviewScreen(ConsoleScreen):
             counters=of if self.is_narrow else line(""),
         )
         self._pane("ended").set_border_text(title=line("Ended, last hour"), age=of)
-        self._pane("left").set_border_text(title=line("Requests"))
+        # The frame of the runs has no room for it beside their age.
+        waits = label_span(short_limit_wait_text(state.budget_s), Role.WARN)
+        self._pane("left").set_border_text(title=line("Requests"), age=(waits,))
 
     def _show_standing(self, known: RunCounts) -> None:
         context, lines = self.console.render_context(), self._lines("standing")

@@ -171,6 +171,8 @@ class MergedTailScreen(EventScreen):
         # A failure to read the list of runs affects every tail.
         silent = self._trouble_words() or self._silent_words()
         known = label_span(self.tail.known_words(is_read=self._is_read(), is_failing=bool(silent)))
+        if not silent and (waits := self._wait_words()):
+            known = label_span(f"{known[0]}{waits}")
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_words(),
@@ -306,6 +308,14 @@ class MergedTailScreen(EventScreen):
         if silent:
             return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
         return line(f" {dot} the service has no events of {len(failures)}" if failures else "")
+
+    def _wait_words(self) -> str:
+        """Return why no events are read now, and when the first read goes."""
+        session = self.console.session
+        if session is None or self._events is None or self.tail.is_held:
+            return ""
+        waits = self.tail_wait_text(session, *self._events.run_ids)
+        return f" {self.console.glyphs.dot} {waits}" if waits else ""
 
     def _stored(self) -> int:
         session = self.console.session

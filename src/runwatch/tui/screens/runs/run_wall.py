@@ -21,7 +21,7 @@ from runwatch.tui.sources.record_loader import as_known_now, find_live_runs
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
-from runwatch.view.detail.pane_state import read_failure_span
+from runwatch.view.detail.pane_state import read_failure_span, short_limit_wait_text
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.event_lines import render_event
@@ -37,7 +37,7 @@ from runwatch.view.runs.run_wall import (
     wall_order,
 )
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import elapsed_clock, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import with_role
@@ -460,13 +460,22 @@ class RunWallScreen(ConsoleScreen):
                 text, role = with_role(drawn)
                 cells[column.id] = (text, role)
         dot = label_span(f" {glyphs.dot} ")
-        known: list[Any] = [cells[name] for name in ("took", "cost") if name in cells]
+        waits = label_span(self._wait_text(facts.id), Role.WARN)
+        known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for one in known[1:] for part in (dot, one)])
         counters: StyledSpans = line("") if trouble is None else ((trouble.words, trouble.role),)
         return BorderText(
             title=(label_span(f"{label}{short_id(facts.id, glyphs)}", Role.PLAIN),),
             state=(state,), age=age, counters=counters,
         )  # fmt: skip
+
+    def _wait_text(self, run_id: str) -> str:
+        """Return why the events of a run are not read now, and when they are; empty without a wait."""
+        session = self.console.session
+        if session is None or session.live.tails.news(run_id).is_complete:
+            return ""
+        held_s = session.live.held_s
+        return f"held {elapsed_clock(held_s)}" if held_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
 
     def _lines(self, run_id: str, tile: RunTile) -> list[StyledSpans]:
         found = self._events.get(run_id)
@@ -483,7 +492,8 @@ class RunWallScreen(ConsoleScreen):
             offline, role = self.offline_span()
             if offline:
                 return [(label_span(f"not read: {offline}", role),)]
-            return [(label_span("no event yet" if is_read else reading),)]
+            waits = self._wait_text(run_id)
+            return [(label_span("no event yet" if is_read else "not read yet" if waits else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.
         key = (found, tile.rows, has_kind, context.time, context.now.date(), context.glyphs)

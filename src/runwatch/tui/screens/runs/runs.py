@@ -487,7 +487,12 @@ class RunsScreen(ResourceScreen, EventScreen):
         if news.failure is not None:
             why = read_failure_span(news.failure, news.failed_at, session.live.held_s, self.console.render_context())
             return (label_span(f"{known} {dot} "), why)
-        if news.answered_at is None or news.is_complete:
+        if news.is_complete:
             return (label_span(known),)
-        heard = freshness_text(self.console.clock.monotonic() - news.answered_at)
-        return (label_span(f"{known} {dot} heard {heard}"),)
+        waits = self.tail_wait_text(session, news.run_id)
+        if news.answered_at is None:
+            # Without events, the wait is all that is known.
+            parts = [known if self.tail.length or not waits else "", waits]
+        else:
+            parts = [known, f"heard {freshness_text(self.console.clock.monotonic() - news.answered_at)}", waits]
+        return (label_span(f" {dot} ".join(filter(None, parts))),)
