@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import signal
 import sys
@@ -16,6 +17,7 @@ from typing import Final, NoReturn
 from runwatch.base.network.service_file import SAMPLE_KEYS, SAMPLE_LABS
 from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
+from runwatch.base.shell_words import quote_word
 from runwatch.settings import local_service
 from runwatch.settings.declarations import PROFILES
 
@@ -24,6 +26,9 @@ IDLE_EXIT_S: Final = 60.0
 
 SAMPLE_PROFILE: Final = "sample-labs"
 """The profile of the second sample organization."""
+
+FOREIGN_VARIABLES: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
+"""Variables that choose another service."""
 
 _ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 
@@ -71,6 +76,20 @@ def add_sample_profile(paths: Paths, base_url: str) -> None:
     # Not in the system's keyring, which outlives the demo.
     KeyFile(paths.key_file).put(SAMPLE_PROFILE, StoredKey(base_url, key))
     write_setting(paths.settings_file, f"{PROFILES}.{SAMPLE_PROFILE}.base_url", base_url)
+
+
+def write_program(paths: Paths) -> str:
+    """Write a script that starts runwatch with temporary paths, and return what runs it in a shell.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    script = paths.data_dir / "runwatch"
+    words = [f"RUNWATCH_CONFIG={paths.settings_file}", f"RUNWATCH_DATA_DIR={paths.data_dir}", sys.executable]
+    given = " ".join(f"-u {name}" for name in FOREIGN_VARIABLES)
+    script.write_text(f'exec env {given} {shlex.join(words)} -P -m runwatch "$@"\n', "utf-8")
+    # Named to a shell, because temporary files may not be executable.
+    return f"sh {quote_word(str(script))}"
 
 
 def remove_temporary(paths: Paths) -> None:

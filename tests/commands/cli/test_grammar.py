@@ -20,9 +20,10 @@ from runwatch.commands.cli.parser import (
     parse_command_line,
     top_help,
 )
-from runwatch.commands.cli.suggested_commands import add_service
+from runwatch.commands.cli.suggested_commands import find_service
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec
+from runwatch.view.text.shell_commands import add_service
 
 DESIGN_VERBS = """
 demo | serve | admin copy | web | account | doctor | schema | completion | help
@@ -237,10 +238,10 @@ def test_an_unknown_value_gets_a_suggestion(typed: str, told: str) -> None:
 
 
 def test_suggested_commands_choose_the_same_service() -> None:
-    local, prod = CommandOptions(local=True), CommandOptions(profile="prod")
+    local, prod = find_service(CommandOptions(local=True)), find_service(CommandOptions(profile="prod"))
     for command in list_commands():
         words = f"runwatch {command.name}"
-        takes = "--local" in {flag.name for flag in command.flags}
+        takes = "--local" in {flag.name for flag in command.flags} and command.path != ("web",)
         assert add_service(f"'{words}' shows it", local) == f"'{words}{' --local' if takes else ''}' shows it"
         assert add_service(f"Do: {words} ID", prod) == f"Do: {words}{' --profile prod' if takes else ''} ID"
 
@@ -260,4 +261,4 @@ def test_suggested_commands_choose_the_same_service() -> None:
     ids=str,
 )
 def test_what_chooses_no_service_stays_as_it_is(text: str, options: dict[str, Any]) -> None:
-    assert add_service(text, CommandOptions(**options)) == text
+    assert add_service(text, find_service(CommandOptions(**options))) == text

@@ -27,6 +27,7 @@ from runwatch.view.runs.provider_calls import (
     provider_error_text,
 )
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.text.shell_commands import ShellService
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.receipts import live_receipt
@@ -113,7 +114,7 @@ def test_an_unknown_failure_is_shown_as_sent_and_cleaned() -> None:
     assert "\x1b" not in receipt_text(failed(call(ALL_AT_ONCE.text)))
 
 
-SERVICE = dataclasses.replace(CONTEXT, service_words=("--local",))
+SERVICE = dataclasses.replace(CONTEXT, service=ShellService("--local"))
 
 
 @pytest.mark.parametrize(

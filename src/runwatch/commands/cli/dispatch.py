@@ -39,10 +39,13 @@ def run_command(verb: CommandSpec, options: CommandOptions) -> int:
 
 
 def _complete(options: CommandOptions, text: str) -> str:
+    if "runwatch " not in text:
+        return text
     # Imported here because most commands suggest none.
-    from runwatch.commands.cli.suggested_commands import add_service
+    from runwatch.commands.cli.suggested_commands import find_service
+    from runwatch.view.text.shell_commands import add_service
 
-    return add_service(text, options) if "runwatch " in text else text
+    return add_service(text, find_service(options))
 
 
 def _code_of(verb: CommandSpec, call: Invocation) -> int:

@@ -18,10 +18,10 @@ from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.parser import CommandOptions
-from runwatch.commands.cli.suggested_commands import add_service
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, load_settings, make_resolver, open_session
 from runwatch.settings.declarations import Settings
 from runwatch.settings.resolver import ENVIRONMENT_URL
+from runwatch.view.text.shell_commands import ShellService, add_service, profile_options
 
 T = TypeVar("T")
 
@@ -137,7 +137,7 @@ class _Named(CommandOutput):
     """Output whose notes and warnings name a profile."""
 
     def __init__(self, output: CommandOutput, profile: str) -> None:
-        super().__init__(output.form, complete=lambda text: add_service(text, CommandOptions(profile=profile)))
+        super().__init__(output.form, complete=lambda text: add_service(text, ShellService(profile_options(profile))))
         self._profile = profile
 
     def note(self, text: str) -> None:

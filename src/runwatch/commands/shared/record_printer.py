@@ -14,7 +14,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
-from runwatch.commands.cli.suggested_commands import service_words
+from runwatch.commands.cli.suggested_commands import find_service
 from runwatch.commands.shared.list_reader import ListedItems, is_selective
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
@@ -226,7 +226,7 @@ def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
     is_ascii = encoding != "utf8" or (is_usual and find_ascii_variable(call.environment))
     glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
     time = TIME_MODES.get(settings.time, "relative")
-    return RenderContext(call.clock.now(), glyphs, time, service_words=tuple(service_words(call.options).split()))
+    return RenderContext(call.clock.now(), glyphs, time, service=find_service(call.options))
 
 
 def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> None:

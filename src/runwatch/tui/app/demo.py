@@ -16,10 +16,12 @@ from runwatch.base.errors import RunwatchError
 from runwatch.settings import local_service
 from runwatch.settings.resolver import SettingOptions
 from runwatch.settings.temporary_service import (
+    FOREIGN_VARIABLES,
     IDLE_EXIT_S,
     add_sample_profile,
     remove_temporary,
     temporary_paths,
+    write_program,
 )
 
 DEMO_PACE: Final = 60
@@ -29,7 +31,6 @@ DEMO_RUNS: Final = 60
 """Finished runs of the demo's sample organization: a month of them, created quickly."""
 
 _SERVICE: Final = ("--sample", "--sample-runs", str(DEMO_RUNS), "--pace", str(DEMO_PACE))
-_FOREIGN: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
 
 
 def run_demo(environment: Mapping[str, str]) -> int:
@@ -38,7 +39,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
     Raises:
         LocalServiceError: the service could not be stopped.
     """
-    own = {name: value for name, value in environment.items() if name not in _FOREIGN}
+    own = {name: value for name, value in environment.items() if name not in FOREIGN_VARIABLES}
     with temporary_paths() as paths:
         ensure_running = partial(
             local_service.ensure_running, settings_file=paths.settings_file, idle_exit_s=IDLE_EXIT_S, more=_SERVICE
@@ -60,7 +61,14 @@ def run_demo(environment: Mapping[str, str]) -> int:
             from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
             from runwatch.tui.terminal.terminal_app import run_app
 
-            opening = LaunchOptions(paths, own, SettingOptions(local=True), start_local=start_local, demo=True)
+            opening = LaunchOptions(
+                paths,
+                own,
+                SettingOptions(local=True),
+                start_local=start_local,
+                demo=True,
+                program=write_program(paths),
+            )
             return run_app(ConsoleApp(opening), at_forced_end=partial(remove_temporary, paths))
         finally:
             # A service that is still starting could not be stopped.

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError
-from runwatch.base.shell_words import runwatch_command
 from runwatch.records.run import Run
-from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.shell_commands import ShellService, profile_options, service_command
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
@@ -39,11 +38,9 @@ async def find_left_runs(sessions: Iterable[ServiceSession]) -> str:
 
 
 def _lines(session: ServiceSession, live: list[str]) -> list[str]:
-    profile, count = session.target.profile, len(live)
+    count = len(live)
     named = live[:MAX_NAMED_RUNS]
-    follow = runwatch_command(
-        "runs watch", *named, local=profile == LOCAL, profile=None if profile in {LOCAL, ENVIRONMENT} else profile
-    )
+    follow = service_command(ShellService(profile_options(session.target.profile)), "runs watch", *named)
     head = f"{count} run{'s' * (count != 1)} of yours {'go' if count != 1 else 'goes'} on at {session.target.origin}:"
     more = [f"  and {count - len(named)} more"] if count > len(named) else []
     return [str(line(head, None)), *(f"  {line(run_id, None)}" for run_id in named), *more, f"Follow: {follow}"]

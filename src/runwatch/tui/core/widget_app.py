@@ -21,6 +21,7 @@ from runwatch.tui.terminal.terminal_app import TerminalApp
 from runwatch.view.text.copied_text import copied_unchanged
 from runwatch.view.text.glyphs import TO_ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.shell_commands import ShellService, profile_options
 
 if TYPE_CHECKING:
     from runwatch.view.detail.fold_state import FoldState
@@ -163,6 +164,10 @@ class WidgetApp(TerminalApp):
 
     def role_style(self, role: str) -> Style:
         return self._styles[role]
+
+    def find_shell_service(self, profile: str | None) -> ShellService:
+        """Return how commands in a shell reach the service of a profile."""
+        return ShellService(profile_options(profile))
 
     @property
     def is_ascii(self) -> bool:

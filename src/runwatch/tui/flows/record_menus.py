@@ -41,7 +41,13 @@ def open_copy_menu(screen: RecordScreen) -> None:
         screen.nothing_to_copy()
         return
     console = screen.console
-    offered = list_copy_options(screen.spec, row.subject, is_foreign=console.has_file, socket=console.local_socket)
+    offered = list_copy_options(
+        screen.spec,
+        row.subject,
+        is_foreign=console.has_file,
+        socket=console.local_socket,
+        program=console.launch.program,
+    )
     found = [*offered, *screen.copies_in_focus()]
     items = [
         MenuItem(

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runwatch.base.shell_words import runwatch_command
+from runwatch.base.network.service_target import normalise_base_url
 from runwatch.records.run import Run
-from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.shell_commands import ShellService, profile_options, service_command
 
 if TYPE_CHECKING:
     from runwatch.base.errors import RunwatchError
@@ -142,24 +142,27 @@ class Console(WidgetApp):
 
     @property
     def local_socket(self) -> Path | None:
-        """The socket of the local service that this user's other commands use; ``None`` for any other service.
+        """The socket of the local service; ``None`` for any other service."""
+        return None if self.session is None else self.session.target.socket
 
-        The demo's service has a socket too, but ``--local`` means another service.
+    def find_shell_service(self, profile: str | None) -> ShellService:
+        """Return how commands in a shell reach the service of a profile.
+
+        Args:
+            profile: ``None`` before a service is known, and for an opened file.
         """
-        return None if self.session is None or self.launch.demo else self.session.target.socket
+        given = self.launch.options.base_url
+        is_flag = given and self.session is not None and self.session.target.origin == normalise_base_url(given)
+        return ShellService(profile_options(profile, given if is_flag else None), self.launch.program)
+
+    @property
+    def shell_service(self) -> ShellService:
+        """How commands in a shell reach the service of this session."""
+        return self.find_shell_service(None if self.session is None else self.session.target.profile)
 
     def command(self, words: str, *arguments: str) -> str:
-        """Return a command that calls the same service from a shell (see :func:`runwatch_command`).
-
-        No command reaches the demo's service, and one of the environment is set there already.
-        """
-        profile = "" if self.session is None or self.launch.demo else self.session.target.profile
-        return runwatch_command(
-            words,
-            *arguments,
-            local=profile == LOCAL,
-            profile=None if profile in {"", LOCAL, ENVIRONMENT} else profile,
-        )
+        """Return a command that calls the same service from a shell ."""
+        return service_command(self.shell_service, words, *arguments)
 
     @property
     def profiles(self) -> ProfileSessions:
@@ -174,8 +177,7 @@ class Console(WidgetApp):
     # Drawing and settings.
 
     def render_context(self) -> RenderContext:
-        words = tuple(self.command("").split()[1:])
-        return RenderContext(self.clock.now(), self.glyphs, self.time_mode, service_words=words)
+        return RenderContext(self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service)
 
     def header_info(self) -> HeaderInfo:
         """Return the header bar's data about the service and the connection."""

@@ -30,6 +30,7 @@ from runwatch.view.detail.pane_state import held_text, limit_wait_text, pane_sta
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -287,7 +288,7 @@ class ConsoleScreen(Screen[None]):
             self.console.ring_bell()
         # A screen that is opening or closing has no status bar.
         for status in self.query(StatusBar):
-            status.say(((line(notice), role),), for_s)
+            status.say(((line(add_service(notice, self.console.shell_service)), role),), for_s)
 
     def clear_notice(self, notice: str | None = None) -> None:
         """Remove the notice, for another view of this screen; with ``notice`` only this one."""
@@ -342,7 +343,7 @@ class ConsoleScreen(Screen[None]):
         """Return why the session could not be opened and what to do; empty if it could, or may still be."""
         failure = self.console.failure
         texts = () if failure is None else (failure.title, failure.detail, failure.hint)
-        return tuple(line(text) for text in texts if text)
+        return tuple(line(add_service(text, self.console.shell_service), None) for text in texts if text)
 
     def go_to_view_later(self, view: ViewState) -> None:
         """Go to another view; later, because this screen cannot wait for its own removal."""

@@ -23,6 +23,7 @@ class LaunchOptions(NamedTuple):
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
         start_local: Starts the local service of a data directory, or finds it running.
         demo: Whether test runs are submitted continuously, to have something to watch.
+        program: What starts runwatch in a shell, with these paths.
         file: A file whose records replace those of a service; no requests are sent then.
     """
 
@@ -32,6 +33,7 @@ class LaunchOptions(NamedTuple):
     open_at: str = ""
     start_local: Callable[[Path], LocalService] = start_local_service
     demo: bool = False
+    program: str = "runwatch"
     file: Path | None = None
 
     def keeps_session(self, settings: Settings) -> bool:

@@ -18,6 +18,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.view.problems.explanations import explain_code
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
@@ -119,6 +120,7 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         await session.journal.flush()
         step = explain_code(error.code).next_step if isinstance(error, ApiProblem) else error.hint
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]
-        console.warn(" \u00b7 ".join(line(part, None) for part in parts if part))
+        said = " \u00b7 ".join(line(part, None) for part in parts if part)
+        console.warn(add_service(said, console.shell_service))
         return
     store_record(session, record)

@@ -16,6 +16,7 @@ from runwatch.view.text.format import RenderContext, elapsed_clock, short_durati
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.key_names import KeyLookup
 from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import StyledText
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def empty_state_lines(
             if failure is not None and failure.needs_start:
                 # No retry starts the service, so the hint stays while one is under way.
                 next_step = failure.hint or next_step
-            return (*_failure_lines(failure, "offline"), line(next_step))
+            return (*_failure_lines(failure, "offline"), line(add_service(next_step, context.service), None))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             # Imported here, because the first paint has no failure to explain.
@@ -173,7 +174,7 @@ def empty_state_lines(
             explained = explain_code(code)
             return (
                 *_failure_lines(failure, explained.sentence),
-                line(explained.next_step),
+                line(add_service(explained.next_step, context.service), None),
                 line(again or f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
@@ -190,7 +191,7 @@ def empty_state_lines(
             next_step = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")
             if failure is not None and failure.is_final and not again:
                 return (*_failure_lines(failure, "error"), *_less_to_read(spec, key_of))
-            return (*_failure_lines(failure, "error"), line(next_step))
+            return (*_failure_lines(failure, "error"), line(add_service(next_step, context.service), None))
         case LoadState.RATE_LIMITED:
             return (
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),

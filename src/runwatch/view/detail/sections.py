@@ -19,6 +19,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.json_tree import walk_json
 from runwatch.view.text.member_format import mark_member
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
+from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 TYPE_MISMATCH: Final = "not of the expected type"
@@ -29,6 +30,10 @@ OTHER_MEMBERS: Final = "Other fields"
 
 NO_VALUE: Final = "without a value"
 """Label of the one line that names the null or empty members of sections that are left out."""
+
+
+ADVICE: Final = frozenset({"detail", "status_reason"})
+"""Members in which the service names commands, without knowing how it was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +187,8 @@ class _Detail:
             yield self._leaf(leaf, inner, label if leaf == path else f"{label}{_below(leaf, path)}", lead)
 
     def _leaf(self, path: json_paths.JsonPath, value: Any, label: str, lead: LineTarget | None = None) -> DetailLine:
+        if isinstance(value, str) and path and path[-1] in ADVICE:
+            value = add_service(value, self.context.service)
         return self._line(label, self._marked(path, self._value(value)), self._note(path), lead)
 
     def _marked(self, path: json_paths.JsonPath, shown: CellText) -> CellText:

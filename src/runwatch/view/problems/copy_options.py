@@ -29,13 +29,19 @@ class CopyOption:
 
 
 def list_copy_options(
-    spec: ResourceSpec[Any], subject: Any, *, is_foreign: bool = False, socket: Path | None = None
+    spec: ResourceSpec[Any],
+    subject: Any,
+    *,
+    is_foreign: bool = False,
+    socket: Path | None = None,
+    program: str = "runwatch",
 ) -> Iterator[CopyOption]:
     """Yield what can be copied from a record, most useful first.
 
     Args:
         is_foreign: Whether the record comes from an opened file or bundle.
         socket: The Unix socket of the local service, if that is the service.
+        program: What starts runwatch in a shell.
     """
     if isinstance(subject, ProblemEntry):
         if subject.problem.instance:
@@ -44,7 +50,8 @@ def list_copy_options(
     elif isinstance(subject, RequestEntry):
         # Omit the command for a request that no command can repeat; the key for copying it explains why.
         with contextlib.suppress(RunwatchError):
-            yield CopyOption(line("curl command"), build_curl_command(subject, is_foreign=is_foreign, socket=socket))
+            command = build_curl_command(subject, is_foreign=is_foreign, socket=socket, program=program)
+            yield CopyOption(line("curl command"), command)
     else:
         yield CopyOption(line(f"{spec.singular} id"), copied_word(subject.id))
     yield CopyOption(line(f"{spec.singular} as JSON"), copied_json(dict(subject.raw)))
@@ -67,7 +74,9 @@ _HEADER: Final = re.compile(r"[ -~]{1,4096}\Z")
 _DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
 
 
-def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None) -> CopiedText:
+def build_curl_command(
+    entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None, program: str = "runwatch"
+) -> CopiedText:
     """Build a ``curl`` command that repeats a request. The API key comes through a pipe, never as an argument; a body
     comes from a file.
 
@@ -77,6 +86,7 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
     Args:
         is_foreign: Whether the entry comes from an opened file or bundle; the command then has no key.
         socket: The Unix socket of the local service, for a request of the local profile.
+        program: What starts runwatch in a shell, to print the key for the pipe.
 
     Raises:
         RunwatchError: The method is not in :data:`METHODS`, the address is not valid, or the idempotency key cannot be
@@ -91,7 +101,7 @@ def build_curl_command(entry: RequestEntry, *, is_foreign: bool = False, socket:
     words = ["curl", "-sS"]
     pipe = ""
     if not is_foreign and (through is not None or not is_local):
-        pipe = f"{_header_command(entry)} | "
+        pipe = f"{program}{_header_command(entry).removeprefix('runwatch')} | "
         words += ["-H", "@-"]
     if through is not None:
         words += ["--unix-socket", quote_word(str(through))]

@@ -17,6 +17,7 @@ from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText
 
 NO_CODE: Final = "no code"
@@ -92,7 +93,10 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
             (
                 *member_lines("code count first:time last:time paths profiles"),
                 ComputedLine("means", lambda it, _, __: line(explain_code(it.code or "").sentence)),
-                ComputedLine("next", lambda it, _, __: line(explain_code(it.code or "").next_step)),
+                ComputedLine(
+                    "next",
+                    lambda it, _, context: line(add_service(explain_code(it.code or "").next_step, context.service)),
+                ),
             ),
         ),
     ),

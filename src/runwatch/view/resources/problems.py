@@ -12,6 +12,7 @@ from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, Re
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
+from runwatch.view.text.shell_commands import ShellService, add_service, profile_options
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
@@ -77,8 +78,12 @@ def _means(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
     return line(explain_code(find_error_code(entry) or "").sentence)
 
 
-def _next(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
-    return line(next_step(find_error_code(entry) or ""))
+def _next(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
+    return line(add_service(next_step(find_error_code(entry) or ""), _service(entry, context)))
+
+
+def _service(entry: ProblemEntry, context: RenderContext) -> ShellService:
+    return ShellService(profile_options(entry.profile), context.service.program)
 
 
 def _raw(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:

@@ -18,7 +18,7 @@ from runwatch.view.templates.next_actions import find_action_target, find_step
 from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import joined_cell
+from runwatch.view.text.status_format import advice_cell, joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 LeadsTo = Callable[[Any, Any], LineTarget | None]
@@ -133,7 +133,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         status_column(
             "standing", lambda it: certification_label(it.template), title="certified", hide_order=3, min_cells=9,
         ),
-        column("next", next_action_text, hide_order=4, min_cells=18, max_cells=60),
+        column("next", next_action_text, format=advice_cell, hide_order=4, min_cells=18, max_cells=60),
     ),
     fields=(
         field("eligible=template.eligible"),

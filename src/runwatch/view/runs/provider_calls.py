@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.records.check import RecordedCheck
 from runwatch.records.failed_calls import describe_body, kind_from_http_status
@@ -28,8 +27,7 @@ from runwatch.view.runs.check_results import customer_check_id
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
-
-_COMMAND: Final = lazy_pattern(r"\brunwatch(?: [a-z][a-z-]*){2}")
+from runwatch.view.text.shell_commands import add_service
 
 UNREACHED: Final = "nothing answered at the provider's address"
 """What went wrong with a call of the kind ``network`` that was not sent."""
@@ -214,10 +212,9 @@ def _connection_id(receipt: Receipt | None) -> str | None:
 
 def complete_advice(step: str, context: RenderContext, **ids: str) -> str:
     """Return advice whose commands call the service that the record is from, with ids quoted for a shell."""
-    service = "".join(f" {word}" for word in context.service_words)
     for name, id in ids.items():
         step = step.replace(f"{{{name}}}", quote_word(id))
-    return _COMMAND.sub(lambda found: f"{found[0]}{service}", step)
+    return add_service(step, context.service)
 
 
 def required_arm_text(arm: RequiredArm, context: RenderContext) -> SafeText:
@@ -226,7 +223,8 @@ def required_arm_text(arm: RequiredArm, context: RenderContext) -> SafeText:
     if arm.status == "ready":
         return line(f"{name} is ready now: submit again.", None)
     show = complete_advice(runwatch_command("arms show", arm.arm_id or ""), context)
-    return line(f"{name} is {line(arm.status)}: {line(arm.status_reason or show, None)}", None)
+    why = add_service(arm.status_reason, context.service) if arm.status_reason else show
+    return line(f"{name} is {line(arm.status)}: {line(why, None)}", None)
 
 
 def provider_error_text(error: CallError) -> SafeText:

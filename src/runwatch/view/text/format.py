@@ -13,6 +13,7 @@ from typing import Final, Literal
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, elide_middle, line, plain_decimal
+from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService
 
 TimeMode = Literal["relative", "local", "utc"]
 """How times are shown: as an age, in the local time zone, or in UTC."""
@@ -48,14 +49,14 @@ class RenderContext:
     Attributes:
         now: The current wall time, aware. Ages are relative to it.
         zone: The zone for ``local`` times; ``None`` means the machine's.
-        service_words: The options that let a command call the service that the record is from, such as ``--local``.
+        service: How a command in a shell calls the service that the record is from.
     """
 
     now: datetime
     glyphs: Glyphs = UNICODE
     time: TimeMode = "relative"
     zone: tzinfo | None = None
-    service_words: tuple[str, ...] = ()
+    service: ShellService = ANY_SERVICE
 
 
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:

@@ -13,6 +13,7 @@ from typing import Final
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_text, line
+from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText
 
 _GOOD: Final = (
@@ -49,6 +50,11 @@ def status_cell(word: str | None, context: RenderContext) -> CellText:
 def detail_status(value: object, context: RenderContext) -> CellText:
     """Format a decoded member of any type as a status."""
     return status_cell(value, context) if isinstance(value, str) else line(json_text(value), None)
+
+
+def advice_cell(value: str, context: RenderContext) -> SafeText:
+    """Show a text in which the service may name a command."""
+    return line(add_service(value, context.service))
 
 
 def joined_cell(value: tuple[str, ...], _: RenderContext) -> SafeText:

@@ -68,7 +68,10 @@ class RequestsScreen(ResourceScreen):
         if self.entry is not None:
             try:
                 command = build_curl_command(
-                    self.entry, is_foreign=self.console.has_file, socket=self.console.local_socket
+                    self.entry,
+                    is_foreign=self.console.has_file,
+                    socket=self.console.local_socket,
+                    program=self.console.launch.program,
                 )
             except RunwatchError as error:
                 self.notify_user(f"{error}.", Role.WARN)

@@ -23,6 +23,7 @@ from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, block, line
+from runwatch.view.text.shell_commands import add_service
 
 NO_INSTANCE = "none: this response did not come from the API"
 
@@ -126,6 +127,7 @@ class ProblemPanel(Pane):
     ) -> list[DetailSection]:
         problem = entry.problem
         code = problem.code or entry.code or ""
+        service = get_app(self).find_shell_service(entry.profile)
         keys = get_app(self).keys
         copy = f"{keys.shown('screen.copy')} copy   {keys.shown('screen.copy_menu')} support block"
         first = [
@@ -145,11 +147,14 @@ class ProblemPanel(Pane):
             )
             first.append(DetailLine(line("effect"), line(effect, None)))
         if problem.detail:
-            first.append(DetailLine(line("detail"), block(problem.detail)))
+            first.append(DetailLine(line("detail"), block(add_service(problem.detail, service))))
         if entry.cause:
             first.append(DetailLine(line("cause"), block(entry.cause)))
         sections = [DetailSection(_UNTITLED, tuple(first))]
-        if fields := [(line(error.field or "?"), line(error.message, None)) for error in problem.errors or ()]:
+        if fields := [
+            (line(error.field or "?"), line(add_service(error.message or "", service), None))
+            for error in problem.errors or ()
+        ]:
             widest = max(len(field) for field, _ in fields)
             sections.append(
                 DetailSection(
@@ -160,7 +165,7 @@ class ProblemPanel(Pane):
                     ),
                 )
             )
-        step = next_step or line(explanations.next_step(code), None)
+        step = line(add_service(next_step or explanations.next_step(code), service), None)
         return [*sections, DetailSection(_UNTITLED, (DetailLine(line("next"), step),))]
 
     def _request(self, entry: ProblemEntry, attempts: int | None) -> str:

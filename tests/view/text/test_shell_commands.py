@@ -1,0 +1,57 @@
+"""Commands in texts: they call the service that the text is about, however the session reached it."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService, add_service, profile_options, service_command
+
+DEMO = ShellService("--local", "sh /tmp/demo/runwatch")
+
+
+@pytest.mark.parametrize(
+    ("profile", "options"),
+    [
+        ("local", "--local"),
+        ("work", "--profile work"),
+        ("-odd", "--profile=-odd"),
+        ("environment", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_a_profile_is_chosen_by_its_options(profile: str | None, options: str) -> None:
+    assert profile_options(profile) == options
+
+
+def test_an_address_from_a_flag_is_named_too() -> None:
+    assert profile_options("environment", "https://api.example") == "--base-url https://api.example"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Do `runwatch account --top-up 5`.", "Do `sh /tmp/demo/runwatch account --local --top-up 5`."),
+        ("runwatch runs show run_1", "sh /tmp/demo/runwatch runs show --local run_1"),
+        ("runwatch runs list --local", "sh /tmp/demo/runwatch runs list --local"),
+        ("'runwatch problems list' shows all.", "'sh /tmp/demo/runwatch problems list' shows all."),
+        ("runwatch opens files", "runwatch opens files"),
+        ("sh /tmp/demo/runwatch runs list", "sh /tmp/demo/runwatch runs list"),
+    ],
+)
+def test_the_demos_commands_start_its_own_program(text: str, shown: str) -> None:
+    assert add_service(text, DEMO) == shown
+
+
+def test_a_value_that_needs_quotes_is_not_put_into_a_text() -> None:
+    text = "'; runwatch runs list; true '"
+    assert add_service(text, ShellService(profile_options("x; touch y"))) == text
+    assert add_service("runwatch runs list", ANY_SERVICE) == "runwatch runs list"
+
+
+def test_an_id_that_reads_like_a_command_stays_one_word() -> None:
+    hostile = "runwatch runs list"
+    command = service_command(ShellService("--profile work"), "runs watch", hostile)
+    assert shlex.split(command) == ["runwatch", "runs", "watch", "--profile", "work", hostile]
