@@ -118,7 +118,7 @@ def console(options: CommandOptions | None = None) -> int:
     if not _has_terminal():
         raise UsageError(
             "There is no terminal to draw the console on",
-            hint="Use a verb, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
+            hint="Use a command, such as 'runwatch runs list' or 'runwatch runs watch --all'; 'runwatch --help' lists"
             " them.",
         )
     from runwatch.base.paths import find_paths
@@ -238,23 +238,25 @@ def serve(call: Invocation) -> int:
     database = _find_database(call, call.options.database)
     if (options.api_only or options.worker_only) and database is None:
         raise UsageError(
-            "One process does everything in a service without PostgreSQL",
-            hint="Leave --api-only and --worker-only out, or name a database with --database.",
+            f"{'--api-only' if options.api_only else '--worker-only'} needs a service on PostgreSQL",
+            hint="Name its database with --database, or leave the option out.",
         )
     if options.api_only and options.worker_only:
-        raise UsageError("--api-only and --worker-only exclude each other", hint="Without both, a process does both.")
+        raise UsageError(
+            "--api-only and --worker-only cannot be used together", hint="Without both, a process does both."
+        )
     if options.sample and options.worker_only:
         raise UsageError(
-            "--sample and --worker-only exclude each other",
+            "--sample and --worker-only cannot be used together",
             hint="A sample organization belongs to a process with the interface.",
         )
     if options.public_url and options.worker_only:
         raise UsageError(
-            "--public-url and --worker-only exclude each other",
+            "--public-url and --worker-only cannot be used together",
             hint="Give the address to the processes with the interface.",
         )
     if options.concurrency == 0:
-        raise UsageError("--concurrency is at least 1", hint="Without the option there is no limit of its own.")
+        raise UsageError("--concurrency takes 1 or more", hint="Leave the option out for no limit.")
     if database is None:
         usual = call.paths.local_service_dir
     else:

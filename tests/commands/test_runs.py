@@ -121,7 +121,7 @@ def test_a_filter_that_cannot_be_read_stops_before_any_request(runwatch: Here, s
 
 def test_since_takes_moments_and_ages_and_nothing_else(runwatch: Here, service: ScriptedService) -> None:
     assert runwatch("runs", "list", "--since", "2026-11-20").code == 0
-    for wrong in ("yesterday", "7"):
+    for wrong in ("yesterday", "7", "22:00"):
         outcome = runwatch("runs", "list", "--since", wrong)
         assert (outcome.code, outcome.stdout) == (2, b"")
         assert "2h" in outcome.errors

@@ -84,7 +84,7 @@ def _find_secrets(path: Mapping[str, str], body: bytes | None, key: str | None) 
 
 def _quoted(name: str, value: str, errors: list[dict[str, str]]) -> str:
     if value in {"", ".", ".."}:
-        errors.append(_wrong(name, f"Must be an id; {value!r} is none."))
+        errors.append(_wrong(name, f"Must be an id, not {value!r}."))
     try:
         return quote(value, safe="")
     except UnicodeEncodeError:

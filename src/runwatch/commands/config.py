@@ -152,7 +152,9 @@ def unset(call: Invocation) -> int:
     from runwatch.settings import settings_file
 
     if not settings_file.remove_setting(call.paths.settings_file, call.options.name):
-        raise UsageError(f"'{call.options.name}' is not in the settings file")
+        raise UsageError(
+            f"'{call.options.name}' is not in the settings file", hint="'runwatch config show' lists the settings."
+        )
     return SUCCESS
 
 

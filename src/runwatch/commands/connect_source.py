@@ -162,7 +162,7 @@ def check_data_classes(request: SourceRequest, data_classes: Sequence[str] | Non
             raise UsageError(
                 f"A model at this address cannot be granted the data class '{name}'",
                 detail=f"it can be granted {', '.join(allowed)}",
-                hint="Nothing was sent.",
+                hint="Nothing was sent. Name one of these with --data-class, or leave it out.",
             )
 
 
@@ -170,7 +170,7 @@ def _prices(call: Invocation) -> dict[str, Any] | None:
     """Return the price for every model of the source, in US dollars per million tokens, as decimal text."""
     given, taken = call.options.price_input, call.options.price_output
     if (given is None) != (taken is None):
-        raise UsageError("--price-input and --price-output go together")
+        raise UsageError("--price-input and --price-output go together", hint="Give both, or none.")
     if given is None:
         return None
     for text in (given, taken):

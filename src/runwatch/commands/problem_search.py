@@ -67,7 +67,7 @@ def find_in_service(call: Invocation, text: str) -> tuple[ServiceProblems | None
     """
     instances: Sequence[str] = find_instances(text)
     if not instances:
-        return None, "it finds whole instance ids only, and the text has none"
+        return None, "it needs a whole instance id"
     return asyncio.run(_ask(call, lambda client: find_by_instances(client, instances)))
 
 

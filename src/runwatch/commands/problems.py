@@ -90,11 +90,11 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
     answered, without = find_in_service(call, wanted)
     found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
     if not found:
-        store = "its own store was searched too" if not without else f"its own store was not searched: {without}"
-        journal = f"{kept} problem{'s' * (kept != 1)} of this machine's journal"
+        store = " and the local service's store" if not without else f"; not the local service's store: {without}"
+        journal = f"{kept} problem{'s' * (kept != 1)} in this machine's journal"
         raise RunwatchError(
             "No problem seen on this machine has that instance id",
-            detail=f"searched: {journal}; of the local service {store}",
+            detail=f"searched: {journal}{store}",
             hint=hint,
         )
     return found

@@ -8,10 +8,12 @@ passes. The result is read back from the connection; the response to a write is 
 from __future__ import annotations
 
 import uuid
+from datetime import date
 from typing import Any
 
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.shell_words import runwatch_command
+from runwatch.base.text import clean_line
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resources import print_record, read_one
@@ -124,5 +126,11 @@ def _stop_choice(call: Invocation) -> dict[str, Any]:
             raise UsageError(f"--days takes one of {', '.join(map(str, STOP_DAYS))}", hint="--until takes any date.")
         return {"kind": "preset_days", "days": options.days}
     if options.until is not None:
+        try:
+            date.fromisoformat(options.until)
+        except ValueError:
+            raise UsageError(
+                f"--until takes a day, not '{clean_line(options.until)}'", hint="For example 2027-01-31."
+            ) from None
         return {"kind": "calendar_date", "date": options.until, "time_zone": options.time_zone or "UTC"}
     return {"kind": "no_expiration"}

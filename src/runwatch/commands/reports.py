@@ -117,7 +117,7 @@ def _query(call: Invocation) -> dict[str, str | None]:
     options = call.options
     start, end, period = options["from"], options.to, options.period
     if period is not None and (start is not None or end is not None):
-        raise UsageError("--period excludes --from and --to")
+        raise UsageError("--period cannot be used with --from or --to", hint="Leave one of them out.")
     if period in PERIODS:
         return dict(PERIODS[period].at(call.clock.now()).query())
     if period is not None:

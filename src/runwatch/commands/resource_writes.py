@@ -220,7 +220,11 @@ def _print_request(
     problems = form.validate_body(content or {})
     if problems:
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]
-        raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
+        raise UsageError(
+            "The request is not valid",
+            detail="\n".join(lines),
+            hint="Nothing was sent. Correct the request and try again.",
+        )
     operation = OPERATIONS[mutation.operation]
     address = operation.path.format_map(fill_path(operation, "" if subject is None else quote(subject.id, safe="")))
     call.output.json({"method": operation.method, "path": address, "idempotency_key": key, "body": content})

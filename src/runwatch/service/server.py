@@ -135,7 +135,10 @@ async def run_server(
     if not options.allow_remote and not may_be_loopback(options.host):
         raise _not_this_machine(f"{options.host} is not a loopback address.")
     if not 0 <= options.port <= _LAST_PORT:
-        raise UsageError("There is no port of that number", detail=str(options.port), hint=f"Use 1 to {_LAST_PORT}.")
+        raise UsageError(
+            f"--port takes a number up to {_LAST_PORT}, not {options.port}",
+            hint="With 0 the system chooses a free port.",
+        )
     async with contextlib.AsyncExitStack() as stack:
         lock = await take_data_dir(options.data_dir, clock)
         stack.callback(lock.release)

@@ -209,7 +209,7 @@ class SettingsResolver:
         """
         if self._options.local:
             if self._options.base_url or self._options.profile:
-                raise UsageError("--local cannot be combined with --base-url or --profile")
+                raise UsageError("--local cannot be used with --base-url or --profile", hint="Leave one of them out.")
             return start_local(self._paths.local_service_dir).target()
         # Imported here and below, because the console asks for the target after its first paint.
         from runwatch.settings.key_sources import environment_key, profile_key
@@ -270,7 +270,9 @@ class SettingsResolver:
         return SettingsError(
             f"There is no profile '{name}', set by {where}",
             detail=self._file_problem() or (f"known: {', '.join(known)}" if known else "the settings file has none"),
-            hint=f"Did you mean '{near}'?" if near else f"The settings file is {self._loaded.path}.",
+            hint=f"Did you mean '{near}'?"
+            if near
+            else f"Create it: {runwatch_command('config set', f'profiles.{name}.base_url')} https://HOST",
         )
 
     def _not_configured(self, given_key: FoundKey | None) -> SettingsError:

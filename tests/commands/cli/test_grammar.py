@@ -133,7 +133,8 @@ def test_numbers_keep_the_digits_that_the_user_typed() -> None:
     ("line", "title", "detail"),
     [
         ("frobnicate", "There is no command 'frobnicate'", None),
-        ("rns list", "There is no command 'rns'", "did you mean 'runs'?"),
+        ("rns list", "There is no command 'rns'", "did you mean 'runs list'?"),
+        ("list runs", "There is no command 'list'", "did you mean 'runs list'?"),
         ("runs lst", "There is no command 'runs lst'", "did you mean 'runs list'?"),
         ("config key frget x", "There is no command 'config key frget'", "did you mean 'config key forget'?"),
         ("runs", "'runs' needs a subcommand", "one of submit, list, show, events, watch, cancel, result, add"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
+from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, RateLimitedError
 from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
@@ -15,11 +15,13 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.commands.cli.output import CommandOutput
+from runwatch.commands.cli.typed_names import TypedNames
 from runwatch.records.error_codes import CODES
 
 if TYPE_CHECKING:
     from runwatch.commands.cli.invocation import Invocation
 
+_CORRECT: Final = "Correct what is named here and run the command again."
 UNCHANGED: Final = "Nothing was changed."
 MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 
@@ -44,12 +46,14 @@ class Circumstances:
         accepted_run: The run that the service accepted from this invocation before the failure.
         follow: The command that follows that run.
         complete: Completes suggested commands, so that they call the same service.
+        names: The options and arguments of the command, by the members that they set.
     """
 
     is_key_given: bool = False
     accepted_run: str | None = None
     follow: str = ""
     complete: Callable[[str], str] = str
+    names: TypedNames | None = None
 
     @property
     def goes_on(self) -> str | None:
@@ -67,7 +71,7 @@ def find_circumstances(call: Invocation) -> Circumstances:
     options, run_id = call.options, call.accepted_run
     is_key_given = bool(options.idempotency_key or options.resend)
     follow = call.command("runs watch", run_id) if run_id else ""
-    return Circumstances(is_key_given, run_id, follow, call.output.complete)
+    return Circumstances(is_key_given, run_id, follow, call.output.complete, TypedNames(call))
 
 
 def error_json_line(
@@ -115,13 +119,14 @@ def error_text(
 
 
 def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
-    for line in (error.detail or "").splitlines():
+    fields = _fields(error, circumstances.names)
+    for line in (error.detail or "").splitlines() if not isinstance(error, InvalidRequestError) else fields:
         # The service's texts name commands without the options that choose a service.
         yield _labelled("why", circumstances.complete(line) if isinstance(error, ApiProblem) else line)
     if isinstance(error, ApiProblem):
         yield _labelled("code", f"{error.code or 'none'} (HTTP {error.status})")
-        for entry in error.problem.errors or ():
-            yield _labelled("field", circumstances.complete(f"{entry.field or '?'}: {entry.message or ''}"))
+        for line in fields:
+            yield _labelled("field", circumstances.complete(line))
     seconds = _seconds(error)
     if seconds is not None:
         yield _labelled("wait", f"{seconds} s")
@@ -138,6 +143,23 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
         yield _labelled("key", error.key)
         if not error.outcome_known and error.operation == SUBMIT:
             yield _labelled("ask again", circumstances.complete(runwatch_command("runs submit", resend=error.key)))
+
+
+def _fields(error: RunwatchError, names: TypedNames | None) -> list[str]:
+    """Return what is wrong with each field, which is named as the user typed it."""
+    if isinstance(error, InvalidRequestError):
+        errors = [(each["field"], each["message"]) for each in error.errors]
+    elif isinstance(error, ApiProblem):
+        errors = [(each.field or "?", each.message or "") for each in error.problem.errors or ()]
+    else:
+        return []
+    if names is None:
+        return [f"{field}: {message}" for field, message in errors]
+    guesses = (names.guess(field, message) for field, message in errors)
+    return [
+        f"{names.name(field)}: {message}{f' {guess[:1].upper()}{guess[1:]}' if guess else ''}"
+        for (field, message), guess in zip(errors, guesses, strict=True)
+    ]
 
 
 def _says(error: ApiError, effect: str) -> bool:
@@ -165,9 +187,11 @@ def _next_step(error: RunwatchError, circumstances: Circumstances) -> str | None
         own = None if isinstance(error, ApiError) else error.hint
         return "\n".join(filter(None, [circumstances.goes_on, own]))
     if isinstance(error, ApiProblem) and error.outcome_known and error.code in CODES:
-        from runwatch.view.problems.explanations import next_step
+        from runwatch.view.problems.explanations import explain_code, next_step
 
         advice = next_step(error.code, is_key_given=circumstances.is_key_given)
+        if error.code == "validation_failed" and circumstances.names is not None:
+            advice = advice.replace(explain_code(error.code).next_step, _CORRECT)
         noun = _listed_noun(error.operation) if error.code == "not_found" else None
         return advice if noun is None else f"`{runwatch_command(f'{noun} list')}` shows what there is. {advice}"
     return error.hint

@@ -91,7 +91,7 @@ def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
         elif word in following:
             path = (*path, word)
         else:
-            _unknown_word(path, word, following)
+            _unknown_word(path, word, following, next(iter(words[position:]), ""))
     return path, rest
 
 
@@ -100,8 +100,12 @@ def _next_words(path: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(words[depth] for words in list_paths() if len(words) > depth and words[:depth] == path))
 
 
-def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str]) -> NoReturn:
+def _unknown_word(path: tuple[str, ...], word: str, following: Iterable[str], after: str) -> NoReturn:
     guess = closest_word(word, following)
+    if (after, word) in list_paths() and not path:
+        guess = f"{after} {word}"
+    elif guess is not None and (*path, guess, after) in list_paths():
+        guess = f"{guess} {after}"
     shown = " ".join((PROGRAM, *path))
     if not path and word == "version":
         raise UsageError("There is no command 'version'", hint=f"Use {PROGRAM} --version.")
@@ -147,7 +151,9 @@ def _options(verb: CommandSpec | None, rest: list[str]) -> CommandOptions:
         _take_arguments(parser.prog, verb.arguments, [*words, *rest[dashes + 1 :]], options)
     if options.json and "--format" in {flag.name for flag in flags}:
         if options.format not in (None, "json", "ndjson"):
-            raise UsageError(f"--json and --format {options.format} cannot be used together")
+            raise UsageError(
+                f"--json and --format {options.format} cannot be used together", hint="Leave one of them out."
+            )
         options.format = options.format or "json"
     return options
 

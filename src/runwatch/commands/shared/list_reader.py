@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -26,6 +27,8 @@ MAX_SELECTED_FROM: Final = 10_000
 
 _NOTHING: Final[Mapping[str, str]] = {}
 
+_CLOCK: Final = re.compile(r"\d+:[\d:]+\Z")
+
 NOT_OFFERED: Final = frozenset({404, 405, 501})
 """Statuses that mean the service does not offer a collection (manual: decisions, "Lists")."""
 
@@ -45,7 +48,8 @@ def parse_since(call: Invocation) -> datetime | None:
     text = call.options.since
     if text is None:
         return None
-    bound = parse_value(text)
+    # A filter reads 25:00 as 25 minutes; here it would look like a time of day.
+    bound = None if _CLOCK.match(text) else parse_value(text)
     moment = None if bound is None or text.isdigit() else value_to_time(bound, call.clock.now())
     if moment is None:
         raise UsageError(

@@ -7,6 +7,7 @@ from typing import Any, Final
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.typed_names import SUBMIT_OPTIONS
 from runwatch.commands.shared.writes import parse_object
 
 BODY_FLAGS: Final = (
@@ -17,19 +18,6 @@ BODY_FLAGS: Final = (
 
 REQUIRED: Final = ("mode", "data_class", "max_cost_usd", "max_runtime_s")
 """Required options if the body is built from options."""
-
-_FLAG_OF: Final = {
-    "mode": "--mode",
-    "task.objective": "--objective",
-    "task.inputs_ref": "--inputs",
-    "policy.data_classes": "--data-class",
-    "policy.budget.max_cost_usd": "--max-cost-usd",
-    "policy.budget.max_runtime_s": "--max-runtime-s",
-    "policy.cost_coefficient": "--cost-coefficient",
-    "policy.on_eval": "--on-eval",
-    "verifier_id": "--verifier-id",
-    "routing.required_arm_id": "--arm-id",
-}
 
 
 def build_run_body(call: Invocation) -> bytes:
@@ -52,7 +40,9 @@ def _given(call: Invocation) -> bytes:
             f"--from gives the whole request, and {', '.join(others)} a part of it", hint="Use one of them."
         )
     content = call.read_input(call.options["from"]).removeprefix(b"\xef\xbb\xbf").strip()
-    value = parse_object(content, "The request is")
+    value = parse_object(
+        content, "The request is", "--from takes one JSON object; 'runwatch schema run-request' describes it."
+    )
     if "mode" not in value:
         raise UsageError(
             "The request has no mode",
@@ -76,7 +66,7 @@ def _from_flags(call: Invocation) -> dict[str, Any]:
             " --max-runtime-s 60",
         )
     if options.objective is not None and options.objective_file is not None:
-        raise UsageError("--objective and --objective-file cannot be used together")
+        raise UsageError("--objective and --objective-file cannot be used together", hint="Use one of them.")
     task: dict[str, Any] = {"objective": _objective(call)}
     if options.inputs is not None:
         task["inputs_ref"] = {"kind": "inline_json", "json": _inputs(call)}
@@ -109,7 +99,9 @@ def _objective(call: Invocation) -> str:
 def _inputs(call: Invocation) -> dict[str, Any]:
     name = call.options.inputs
     if name == "-" and call.options.objective_file == "-":
-        raise UsageError("--inputs and --objective-file cannot both read standard input")
+        raise UsageError(
+            "--inputs and --objective-file cannot both read standard input", hint="Read one of them from a file."
+        )
     return parse_object(call.read_input(name), "The inputs are", 'Wrap them, e.g. {"items": [1, 2]}.')
 
 
@@ -132,12 +124,16 @@ def validate_run_body(body: dict[str, Any], *, named_by_flags: bool) -> dict[str
         failures = [("verifier_id", "A test run cannot use an output check.")] if request.breaks_echo_rule else []
     if failures:
         lines = [f"{_shown(field) if named_by_flags else field}: {message}" for field, message in failures]
-        raise UsageError("The request is not valid", detail="\n".join(lines), hint="Nothing was sent.")
+        raise UsageError(
+            "The request is not valid",
+            detail="\n".join(lines),
+            hint="Nothing was sent. Correct the request and try again.",
+        )
     return body
 
 
 def _shown(field: str) -> str:
-    known = next((flag for path, flag in _FLAG_OF.items() if field == path or field.startswith(f"{path}[")), None)
+    known = next((flag for path, flag in SUBMIT_OPTIONS.items() if field == path or field.startswith(f"{path}[")), None)
     return known or field
 
 

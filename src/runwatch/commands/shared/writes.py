@@ -128,7 +128,7 @@ def parse_object(content: bytes, what: str, hint: str | None = None) -> dict[str
     try:
         value = loads(content)
     except ValueError as error:
-        raise UsageError(f"{what} not JSON", detail=str(error)) from None
+        raise UsageError(f"{what} not JSON", detail=str(error), hint=hint) from None
     if not isinstance(value, dict):
         raise UsageError(f"{what} not a JSON object", hint=hint)
     return value

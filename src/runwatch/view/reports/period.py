@@ -87,7 +87,7 @@ def parse_period(text: str, now: datetime) -> ReportPeriod:
                 return ReportPeriod(first, last)
             raise UsageError("The last day is before the first one", hint=f"Type {PERIOD_HINT}.")
     except ValueError:
-        raise UsageError(f"'{text}' names a day that does not exist", hint=f"Type {PERIOD_HINT}.") from None
+        raise UsageError(f"'{text}' is not in the calendar", hint=f"Type {PERIOD_HINT}.") from None
     raise UsageError(f"'{text}' is not a period", hint=f"Type {', '.join(PERIODS)}, {PERIOD_HINT}.")
 
 
