@@ -213,3 +213,25 @@ async def test_test_runs_take_turns_too(queueing: LiveWork) -> None:
         clock.advance(0.01)
     assert await statuses(service) == ["completed"] * 3
     assert at_once == {0, 1}
+
+
+@pytest.mark.parametrize("mode", ["echo", "live"])
+async def test_a_data_class_that_does_not_exist_is_named_with_those_that_do(work: LiveWork, mode: str) -> None:
+    await work.having(add_model, "ember", grants=("public", "medical"))
+    body = echo_body() | {"mode": mode}
+    body["policy"]["data_classes"] = ["public", "medcal"]
+    problem = check(await submit(work, body), "validation_failed")
+    assert [(error.field, error.message) for error in problem.errors or ()] == [
+        (
+            "policy.data_classes[1]",
+            "There is no data class medcal. Must be one of medical, public, sandbox, tenant_internal. Did you mean"
+            " 'medical'?",
+        )
+    ]
+
+
+async def test_a_key_in_place_of_a_data_class_is_not_repeated(work: LiveWork) -> None:
+    body = echo_body()
+    body["policy"]["data_classes"] = ["not a class"]
+    problem = check(await submit(work, body), "validation_failed")
+    assert "not a class" not in str(problem.raw)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.base.shell_words import runwatch_command
-from runwatch.records.requests.run import RunRequest
+from runwatch.records.requests.run import KNOWN_DATA_CLASSES, RunRequest
 from runwatch.service import decision_log
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import review_composer, routing, run_owners, runs
@@ -20,7 +20,7 @@ from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState, new_run
 from runwatch.service.organization import wallet
 from runwatch.service.tables.checks import verifiers
-from runwatch.service.tables.models import arms
+from runwatch.service.tables.models import arms, deployments
 from runwatch.service.transaction import Transaction
 
 ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
@@ -55,6 +55,7 @@ def submit(
     if request.breaks_echo_rule:
         raise RefusalError("echo_mode_mismatch", "A test run calls no model, so it takes no verifier_id.")
     _check_inputs(request)
+    _check_known_classes(transaction, tenant_id, request)
     _check_arm(transaction, tenant_id, request)
     if request.review_composer is not None:
         review_composer.require_agent(transaction, tenant_id, request.review_composer)
@@ -114,6 +115,34 @@ def _check_inputs(request: RunRequest) -> None:
         )
 
 
+def _check_known_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
+    """Refuse a data class that no model or option of the organization has and that is not one of the usual ones.
+
+    The message names it only if it is plain and holds no secret.
+    """
+    known = set(KNOWN_DATA_CLASSES)
+    if known.issuperset(request.policy.data_classes):
+        return
+    for row in transaction.list_all(arms, {"tenant_id": tenant_id}):
+        known.update(row["data_class_grants"])
+    for row in transaction.list_all(deployments, {"tenant_id": tenant_id}):
+        known.update(row["data_classes"])
+    failures = []
+    for position, name in enumerate(request.policy.data_classes):
+        if name not in known:
+            near = did_you_mean(name, sorted(known))
+            guess = f" {near[0].upper()}{near[1:]}" if near else ""
+            named = f"There is no data class {name}. " if _is_plain(name) else ""
+            message = f"{named}Must be one of {', '.join(sorted(known))}.{guess}"
+            failures.append((f"policy.data_classes[{position}]", message))
+    if failures:
+        raise make_validation_error(*failures)
+
+
+def _is_plain(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name) is not None and find_secret(name) is None
+
+
 def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRequest) -> None:
     """Refuse a data class that is granted to no registered arm, not counting disabled arms.
 
@@ -150,8 +179,7 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
         message = f"{arm_id} {_OTHER_KINDS[arm['kind']]} Leave it out, or give the id of a saved model."
         raise make_validation_error(("routing.required_arm_id", message))
     if arm is None or arm["kind"] != "model":
-        is_plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", arm_id) and find_secret(arm_id) is None
-        named = f"There is no saved model {arm_id}. " if is_plain else ""
+        named = f"There is no saved model {arm_id}. " if _is_plain(arm_id) else ""
         known = transaction.list_all(arms, {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")})
         near = did_you_mean(arm_id, [one["arm_id"] for one in known])
         guess = f" {near[0].upper()}{near[1:]}" if near else ""
