@@ -14,6 +14,7 @@ from typing import Any, Final
 from runwatch import __version__
 from runwatch.commands.cli.command_spec import CONSOLE, CommandSpec, OptionSpec
 from runwatch.commands.cli.grammar import group_summary, list_commands
+from runwatch.commands.cli.parser import with_choices
 from runwatch.settings.declarations import COMMAND_SETTINGS, PROFILE_SETTINGS, SETTINGS
 from runwatch.settings.setting import Setting
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, key_label
@@ -216,9 +217,7 @@ def build_commands() -> str:
         made.append(f"{'###' if is_group else '##'} runwatch {_usage(command)}")
         made.append(_sentence(command.summary))
         made += [command.notes] if command.notes else []
-        rows = [
-            (f"`{argument.name}`", _with_choices(argument.help, argument.choices)) for argument in command.arguments
-        ]
+        rows = [(f"`{argument.name}`", with_choices(argument.help, argument.choices)) for argument in command.arguments]
         own = [option for option in command.flags if not option.hidden and shared.get(option.name) != option]
         rows += [_option_row(option) for option in own]
         made += [table(("Option", "Meaning"), rows)] if rows else []
@@ -292,10 +291,6 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")")) else ".")
 
 
-def _with_choices(text: str, choices: Sequence[str]) -> str:
-    return f"{text}: {', '.join(choices)}" if choices else text
-
-
 def _shared() -> dict[str, OptionSpec]:
     """The options that the page explains once, each as most commands have it."""
     counted: dict[OptionSpec, int] = {}
@@ -309,7 +304,7 @@ def _shared() -> dict[str, OptionSpec]:
 
 
 def _option_row(option: OptionSpec) -> tuple[str, str]:
-    return f"`{option.name} {option.metavar}`".replace(" `", "`"), _with_choices(option.help, option.choices)
+    return f"`{option.name} {option.metavar}`".replace(" `", "`"), with_choices(option.help, option.choices)
 
 
 def _usage(command: CommandSpec) -> str:
@@ -343,7 +338,7 @@ def _roff_option(option: OptionSpec) -> Iterator[str]:
     value = f" \\fI{_roff(option.metavar)}\\fR" if option.metavar else ""
     yield ".TP"
     yield f"\\fB{_roff(option.name)}\\fR{value}"
-    yield _roff(_sentence(_with_choices(option.help, option.choices)))
+    yield _roff(_sentence(with_choices(option.help, option.choices)))
 
 
 def main() -> int:

@@ -344,12 +344,12 @@ def copy_data(call: Invocation) -> int:
     from runwatch.settings.master_key import find_master_keys
 
     options = call.options
-    source_dir = Path(getattr(options, "from") or call.paths.local_service_dir).expanduser()
+    source_dir = Path(options.source_dir or call.paths.local_service_dir).expanduser()
     target = service.ServeOptions(
         data_dir=Path(options.data_dir or call.paths.team_service_dir).expanduser(),
         master_keys=partial(find_master_keys, call.paths.settings_file),
         json=False,
-        database=_find_database(call, options.to),
+        database=_find_database(call, options.database),
     )
     copied = service.copy_data(source_dir, target)
     if options.json:

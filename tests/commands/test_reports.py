@@ -33,7 +33,7 @@ def test_a_report_is_exact_or_in_sections(
     service.say("GET", path, Said(200, record))
     assert runwatch(*words, "--json").json == dict(record.raw)
     assert "2026-11-30" in runwatch(*words).text
-    assert runwatch(*words, "--from", "2026-11-01", "--to", "2026-11-30").code == 0
+    assert runwatch(*words, "--first-day", "2026-11-01", "--last-day", "2026-11-30").code == 0
     assert service.requests("GET", path)[-1].head.query == {"from": "2026-11-01", "to": "2026-11-30"}
     service.say("GET", path, Said(403, problem("permission_denied")))
     assert runwatch(*words).code == 4

@@ -115,9 +115,9 @@ def _show_digest(call: Invocation, exported: ComplianceExport) -> None:
 def _query(call: Invocation) -> dict[str, str | None]:
     """Return the period of the options. A name such as ``7d`` becomes the current dates."""
     options = call.options
-    start, end, period = options["from"], options.to, options.period
+    start, end, period = options.first_day or options["from"], options.last_day or options.to, options.period
     if period is not None and (start is not None or end is not None):
-        raise UsageError("--period cannot be used with --from or --to", hint="Leave one of them out.")
+        raise UsageError("--period cannot be used with --first-day or --last-day", hint="Leave one of them out.")
     if period in PERIODS:
         return dict(PERIODS[period].at(call.clock.now()).query())
     if period is not None:

@@ -76,7 +76,7 @@ TARGET = (
 )
 PROFILES_OPTION = OptionSpec(
     "--profile",
-    "the profile to use; A,B or all reads several, and JSON then has an object {profile, record} for each record",
+    "the profile to read, several as A,B, or all; JSON of several has an object {profile, record} for each record",
     "NAME", "text", names="profiles",
 )  # fmt: skip
 """For commands that can read several profiles at once."""
@@ -97,15 +97,21 @@ FORMAT = (
 )
 LIMIT = OptionSpec(
     "--limit",
-    "print at most N records, of those that match; a list in pages is searched for them up to 10,000 records"
-    " (default: 1000, 0: all)",
+    "print at most N matching records (default: 1000, 0: all); a list in pages is searched up to 10,000 records",
     "N",
     "count",
 )
-FILTER = OptionSpec("--filter", "only records that match, e.g. 'is:live age<10m'", "EXPRESSION", "text")
-FIELDS = OptionSpec("--fields", "print only these fields, nested ones with dots", "A,B", "text")
+FILTER = OptionSpec("--filter", "only records that match; see 'runwatch help filters'", "EXPRESSION", "text")
+RUN_FILTER = FILTER._replace(help="only runs that match, e.g. 'is:live age<10m'; see 'runwatch help filters'")
+FIELDS = OptionSpec("--fields", "print only these fields; a dot leads into nested ones", "A,B", "text")
 STATUS = OptionSpec("--status", "only records with this status", "STATUS", "text")
 SINCE = OptionSpec("--since", "only records since this time or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
+DATABASE = OptionSpec(
+    "--database",
+    "the PostgreSQL database of the service, named without its password (default: RUNWATCH_DATABASE)",
+    "URL",
+    "text",
+)
 YES = OptionSpec("--yes", "do not ask for confirmation")
 EXIT_STATUS = OptionSpec("--exit-status", "exit 10 if a run failed, 11 if one was cancelled, 12 if one expired")
 

@@ -11,6 +11,7 @@ from functools import cache
 
 from runwatch.commands.cli.command_spec import (
     CONSOLE,
+    DATABASE,
     EXIT_STATUS,
     FIELDS,
     FILTER,
@@ -20,6 +21,7 @@ from runwatch.commands.cli.command_spec import (
     MULTI_PROFILE_TARGET,
     PROFILE,
     REACTIONS,
+    RUN_FILTER,
     RUN_ID,
     RUN_IDS,
     SETTING,
@@ -46,23 +48,22 @@ _DECLARED = (
     ),
     CommandSpec(
         ("serve",),
-        "run the local service alone",
+        "run the local service without the console",
         "cli:serve",
         flags=(
             OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
             OptionSpec("--port", "the port (default: the last one used, or any free one)", "PORT", "count"),
-            OptionSpec("--data-dir", "where the service keeps its data", "DIR", "text"),
-            OptionSpec(
-                "--database", "keep the data in PostgreSQL, at an address without password (RUNWATCH_DATABASE)",
-                "URL", "text",
-            ),
+            OptionSpec("--data-dir", "where the service keeps its data (default: the local service's)", "DIR", "text"),
+            DATABASE,
             OptionSpec("--api-only", "with a database: serve the interface and leave runs to other processes"),
-            OptionSpec("--worker-only", "with a database: drive runs, --concurrency N at once, without an interface"),
-            OptionSpec("--json", "print one JSON line with address and key once it accepts connections"),
-            OptionSpec("--status", "with a database: show its processes and what waits instead"),
-            OptionSpec("--stop", "stop the service of this data directory instead"),
-            OptionSpec("--rotate-master-key", "seal the secrets of this data directory with a new master key instead"),
-            OptionSpec("--allow-remote", "allow an address that other machines can reach"),
+            OptionSpec("--worker-only", "with a database: work on runs, --concurrency N at once; serve no interface"),
+            OptionSpec("--json", "print one JSON line with address and key when it accepts connections"),
+            OptionSpec("--status", "with a database: show its processes and waiting runs; start nothing"),
+            OptionSpec("--stop", "stop the service of this data directory; start nothing"),
+            OptionSpec(
+                "--rotate-master-key", "seal the secrets of this data directory with a new master key; start nothing"
+            ),
+            OptionSpec("--allow-remote", "allow a --host that other machines can reach"),
             OptionSpec("--public-url", "the https address at which callers reach it through a proxy", "URL", "text"),
             OptionSpec("--rate-limit-rpm", "refuse with 429 above N requests a minute", "N", "count"),
             OptionSpec(
@@ -81,12 +82,13 @@ _DECLARED = (
                 "--sample-runs", "how many finished runs the sample organization has", "N", "count", hidden=True
             ),
             OptionSpec(
-                "--balance-usd", "set the balance; live runs are accepted while it is above 0", "USD", "number"
+                "--balance-usd", "set the balance in US dollars; live runs are accepted while it is above 0", "USD",
+                "number",
             ),
             OptionSpec(
                 "--quota-executions", "refuse with 429 above N runs in a calendar month", "N", "count"
             ),
-            OptionSpec("--concurrency", "drive N runs at once, test runs too; others wait", "N", "count"),
+            OptionSpec("--concurrency", "run at most N runs at once, test runs too; others wait", "N", "count"),
             OptionSpec("--idle-exit-s", "exit after N seconds without caller or live run", "N", "number", hidden=True),
             OptionSpec("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
         ),
@@ -96,9 +98,11 @@ _DECLARED = (
         "copy the data of an embedded service into an empty PostgreSQL database",
         "cli:copy_data",
         flags=(
-            OptionSpec("--from", "the embedded service's data directory (default: the local service's)", "DIR", "text"),
-            OptionSpec("--to", "the database, at an address without password (RUNWATCH_DATABASE)", "URL", "text"),
-            OptionSpec("--data-dir", "the data directory that goes with the database", "DIR", "text"),
+            OptionSpec("--source-dir", "the data directory to copy (default: the local service's)", "DIR", "text"),
+            DATABASE,
+            OptionSpec(
+                "--data-dir", "the data directory of the service on PostgreSQL (default: its usual one)", "DIR", "text"
+            ),
             OptionSpec("--json", "print one JSON object with rows and digest of each table"),
         ),
         notes=(
@@ -131,21 +135,30 @@ _DECLARED = (
         "commands.submit:submit",
         flags=(
             OptionSpec(
-                "--mode", "echo is a free test run; live calls a model and costs money", "MODE", "text", MODES
+                "--mode", "echo: a free test run; live: calls a model and costs money", "MODE", "text", MODES
             ),
             OptionSpec("--objective", "what the run should do, up to 4,000 characters", "TEXT", "text"),
             OptionSpec("--objective-file", "read the objective from a file, - for standard input", "FILE", "text"),
-            OptionSpec("--data-class", "a data class the run may touch; may be repeated", "CLASS", "texts"),
+            OptionSpec(
+                "--data-class", "a data class the run may touch, e.g. public; may be repeated", "CLASS", "texts"
+            ),
             OptionSpec("--max-cost-usd", "stop further provider calls at this spend", "USD", "number"),
             OptionSpec("--max-runtime-s", "expire the run after this many seconds", "SECONDS", "count"),
             OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
             OptionSpec("--arm-id", "the only saved model that may run", "ID", "text", names="arm"),
-            OptionSpec("--on-eval", "what the check's answer does; may be repeated", "REACTION", "texts", REACTIONS),
-            OptionSpec("--cost-coefficient", "price (0) vs quality (1)", "NUMBER", "number"),
-            OptionSpec("--inputs", "a JSON file to send as the task's inputs", "FILE", "text"),
+            OptionSpec(
+                "--on-eval",
+                "what a check's verdict may do: gate stops the run, fallback calls another saved model, repair_retry"
+                " repairs a skill and tries again; may be repeated",
+                "REACTION", "texts", REACTIONS,
+            ),
+            OptionSpec(
+                "--cost-coefficient", "how a model is chosen: from 0, low price, to 1, quality", "NUMBER", "number"
+            ),
+            OptionSpec("--inputs", "a JSON file to send as the task's inputs, - for standard input", "FILE", "text"),
             OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE", "text"),
             OptionSpec("--idempotency-key", "the same key with the same body never starts a second run", "KEY", "text"),
-            OptionSpec("--resend", "send an unconfirmed request again, byte for byte", "KEY", "text"),
+            OptionSpec("--resend", "send the unconfirmed request with this idempotency key again", "KEY", "text"),
             OptionSpec("--watch", "follow the run's events to its end"),
             OptionSpec("--dry-run", "print what would be sent; send nothing"),
             EXIT_STATUS,
@@ -156,13 +169,13 @@ _DECLARED = (
     ),
     CommandSpec(
         ("runs", "list"), "list runs, newest first", "commands.runs:list_runs",
-        flags=(STATUS, SINCE, FILTER, LIMIT, FIELDS, *TARGET, *FORMAT),
+        flags=(STATUS, SINCE, RUN_FILTER, LIMIT, FIELDS, *TARGET, *FORMAT),
         notes="If the service has no list of runs, the runs submitted or added here are read one by one.",
     ),
     CommandSpec(("runs", "show"), "show a run", "commands.runs:show", (RUN_ID,), (FIELDS, *TARGET, *FORMAT)),
     CommandSpec(
         ("runs", "events"), "print a run's events so far", "commands.runs:events", (RUN_ID,),
-        (OptionSpec("--after", "only events after this one", "EVENT", "text"), FIELDS, *TARGET, *FORMAT),
+        (OptionSpec("--after", "only events after the one with this id", "ID", "text"), FIELDS, *TARGET, *FORMAT),
         notes="With --json each event is one line, exactly as the service sent it.",
     ),
     CommandSpec(
@@ -170,7 +183,7 @@ _DECLARED = (
         "follow runs to their final event, one line per event",
         "commands.watch:watch",
         (ArgumentSpec("ID", "ids of runs", "*", names="run"),),
-        (OptionSpec("--all", "every live run"), EXIT_STATUS, *TARGET, *FORMAT),
+        (OptionSpec("--all", "follow every live run"), EXIT_STATUS, *TARGET, *FORMAT),
         notes=(
             "Events stored on this machine come first, then new ones; none is lost when the connection or the service"
             " fails. It ends when the service does not respond for 15 minutes. With --json each event is one line,"
@@ -250,7 +263,7 @@ _DECLARED = (
             OptionSpec(
                 "--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN", "text"
             ),
-            OptionSpec("--within", "with --at: how far to search on both sides (default: 5m)", "SPAN", "text"),
+            OptionSpec("--within", "with --at: how far to search before and after (default: 5m)", "DURATION", "text"),
             OptionSpec(
                 "--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE", "text"
             ),
@@ -295,8 +308,8 @@ _DECLARED = (
         "show your organization, limits and balance",
         "commands.account:account",
         flags=(
-            OptionSpec("--top-up", "add sample credit (not real money)", "USD", "number"), FIELDS, *TARGET,
-            *FORMAT,
+            OptionSpec("--top-up", "add this much sample credit, in US dollars (not real money)", "USD", "number"),
+            FIELDS, *TARGET, *FORMAT,
         ),
     ),
     CommandSpec(
@@ -333,7 +346,7 @@ _DECLARED = (
     ),
     CommandSpec(
         ("schema",), "print the JSON schema of a request, or the fields of a record", "commands.schema:schema",
-        (ArgumentSpec("KIND", "what to describe; without it, the kinds are listed", "?"),),
+        (ArgumentSpec("KIND", "what to describe; without it, every kind is listed", "?"),),
     ),
     CommandSpec(
         ("help",), "print a page of the manual; without a topic, list the pages", "commands.help:help_page",
@@ -348,7 +361,7 @@ _DECLARED = (
 """Commands that are not derived from a specification."""
 
 _GROUPS = {
-    "admin": "moving the data of a service",
+    "admin": "move the data of a service",
     "compliance": "receipts, usage and decisions for audits",
     "config": "the settings file and the API keys of its profiles",
     "config key": "the API keys of profiles",

@@ -11,6 +11,7 @@ import argparse
 import math
 import os
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import Any, NamedTuple, NoReturn
 
 from runwatch.base.closest_word import closest_word, did_you_mean
@@ -257,8 +258,13 @@ def _add_flag(parser: argparse.ArgumentParser, flag: OptionSpec) -> None:
         action="append" if flag.kind == "texts" else "store",
         metavar=flag.metavar,
         type=_count if flag.kind == "count" else _number if flag.kind == "number" else str,
-        help=f"{text}: {', '.join(flag.choices)}" if flag.choices and not flag.hidden else text,
+        help=text if flag.hidden else with_choices(text, flag.choices),
     )
+
+
+def with_choices(text: str, choices: Sequence[str]) -> str:
+    """Return the text of an option, with its choices unless the text has them."""
+    return text if all(choice in text for choice in choices) else f"{text}: {', '.join(choices)}"
 
 
 def _count(text: str) -> int:
@@ -292,7 +298,7 @@ def format_command_help(verb: CommandSpec) -> str:
         parser.add_argument(
             argument.name.lower(),
             metavar=argument.name,
-            help=f"{argument.help}: {', '.join(argument.choices)}" if argument.choices else argument.help,
+            help=with_choices(argument.help, argument.choices),
             nargs=None if argument.takes == "1" else argument.takes,
         )
     return parser.format_help()
@@ -324,22 +330,29 @@ def top_help() -> str:
     lines += ["", "options:"]
     lines += _columns([(f"{flag.name} {flag.metavar}".strip(), flag.help) for flag in CONSOLE])
     lines += _columns([("--version", "print the version"), ("-h, --help", "show this help; every command has its own")])
-    return "\n".join([*lines, "", _FOOT, ""])
+    for paragraph in _FOOT:
+        lines += ["", *wrap(paragraph, _width(), break_on_hyphens=False)]
+    return "\n".join([*lines, ""])
 
 
-_FOOT = """\
-Exit codes: 0 done, 1 refused by the service, 2 usage or settings, 3 network or service failure, 4 not
-authenticated or not permitted, 5 rate or quota limited, 130 interrupted; with --exit-status 10 failed,
-11 cancelled, 12 expired.
-Environment: RUNWATCH_BASE_URL, RUNWATCH_API_KEY, RUNWATCH_PROFILE, RUNWATCH_CONFIG, RUNWATCH_DATA_DIR,
-NO_COLOR, HTTPS_PROXY, NO_PROXY."""
+_FOOT = (
+    "Exit codes: 0 done, 1 refused by the service, 2 usage or settings, 3 network or service failure, 4 not"
+    " authenticated or not permitted, 5 rate or quota limited, 130 interrupted; with --exit-status 10 failed, 11"
+    " cancelled, 12 expired.",
+    "Environment: RUNWATCH_BASE_URL, RUNWATCH_API_KEY, RUNWATCH_PROFILE, RUNWATCH_CONFIG, RUNWATCH_DATA_DIR, NO_COLOR,"
+    " HTTPS_PROXY, NO_PROXY. 'runwatch help settings' explains them.",
+)
 
 
 def _columns(entries: Sequence[tuple[str, str]]) -> list[str]:
     lines = []
     for left, right in entries:
+        first, *rest = wrap(right, _width() - 30, break_on_hyphens=False)
         if len(left) > 26:
-            lines += [f"  {left}", f"{'':30}{right}"]
+            # Break only between alternatives.
+            lines += [f"  {part.replace('| ', '|')}" for part in wrap(left.replace("|", "| "), _width() - 2)]
+            lines.append(f"{'':30}{first}")
         else:
-            lines.append(f"  {left:26}  {right}")
+            lines.append(f"  {left:26}  {first}")
+        lines += [f"{'':30}{part}" for part in rest]
     return lines

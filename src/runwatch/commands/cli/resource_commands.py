@@ -49,16 +49,22 @@ STOP = (
     OptionSpec("--time-zone", "the time zone of that day (default: UTC)", "ZONE", "text"),
     OptionSpec("--stage-only", "enter the key without testing or using it yet"),
 )
+AUTH_SCHEME = OptionSpec(
+    "--auth-scheme", "how the source is called: api_key, none or another one that it lists", "SCHEME", "text"
+)
 OFFERING = (
     OptionSpec("--deployment-id", "the model deployment to use", "ID", "text"),
-    OptionSpec("--source-id", "the source of an offering", "ID", "text"),
-    OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
-    OptionSpec("--served-variant-id", "the served variant of an offering", "ID", "text"),
+    OptionSpec("--source-id", "the source of the model, in place of a deployment", "ID", "text"),
+    AUTH_SCHEME,
+    OptionSpec("--served-variant-id", "the model as that source serves it", "ID", "text"),
 )
 PERIOD = (
     OptionSpec("--period", "a month, or today, 7d, 30d or month", "YYYY-MM", "text"),
-    OptionSpec("--from", "the first day", "YYYY-MM-DD", "text"),
-    OptionSpec("--to", "the last day", "YYYY-MM-DD", "text"),
+    OptionSpec("--first-day", "the first day", "YYYY-MM-DD", "text"),
+    OptionSpec("--last-day", "the last day", "YYYY-MM-DD", "text"),
+    # Their names in version 0.1.0.
+    OptionSpec("--from", "the first day", "YYYY-MM-DD", "text", hidden=True),
+    OptionSpec("--to", "the last day", "YYYY-MM-DD", "text", hidden=True),
 )
 OUTPUT = OptionSpec("--output", "write to this new file instead of standard output", "FILE", "text")
 FORCE = OptionSpec("--force", "replace the file if it exists")
@@ -119,17 +125,17 @@ RESOURCE_COMMANDS = (
     ),
     CommandSpec(
         ("templates", "plan"), "show what applying a template would do and cost; changes nothing",
-        "commands.templates:plan", (ArgumentSpec("TEMPLATE", "the template", names="template"),),
+        "commands.templates:plan", (ArgumentSpec("TEMPLATE", "the template's id", names="template"),),
         (*OFFERING, *SHOW_OPTIONS),
     ),
     CommandSpec(
         ("templates", "apply"),
         "apply a template, once its plan is approved",
         "commands.templates:apply",
-        (ArgumentSpec("TEMPLATE", "the template", names="template"),),
+        (ArgumentSpec("TEMPLATE", "the template's id", names="template"),),
         (
-            *OFFERING, OptionSpec("--digest", "the digest of the approved plan", "DIGEST", "text"),
-            OptionSpec("--issued-at", "the issued_at of that plan", "WHEN", "text"), *SECRET, IDEMPOTENCY,
+            *OFFERING, OptionSpec("--digest", "the digest of the plan that you approve", "DIGEST", "text"),
+            OptionSpec("--issued-at", "when that plan was issued: its issued_at", "WHEN", "text"), *SECRET, IDEMPOTENCY,
             OptionSpec("--yes", "approve the plan without a question"), *TARGET, *FORMAT,
         ),
         notes="Without --digest the template is planned first, and you confirm the plan. A paid run needs a second"
@@ -142,7 +148,7 @@ RESOURCE_COMMANDS = (
         (_id("application"),),
         (
             OptionSpec(
-                "--action", "the action, if not the one that the application asks for", "ACTION", "text"
+                "--action", "what to do next, if not what the application asks for", "ACTION", "text"
             ),
             OptionSpec("--live-proof-digest", "the digest of the authorized paid run", "DIGEST", "text"),
             *SECRET,
@@ -179,13 +185,13 @@ RESOURCE_COMMANDS = (
             ),
             NAME,
             *SECRET,
-            OptionSpec("--auth-scheme", "how the source is authorised", "SCHEME", "text"),
-            OptionSpec("--protocol", "the protocol profile, if not the default", "PROFILE", "text"),
+            AUTH_SCHEME,
+            OptionSpec("--protocol", "its protocol, e.g. openai_responses (default: the usual one)", "NAME", "text"),
             OptionSpec("--price-input", "US dollars per million input tokens, for all its models", "USD", "text"),
-            OptionSpec("--price-output", "US dollars per million output tokens", "USD", "text"),
+            OptionSpec("--price-output", "US dollars per million output tokens, for all its models", "USD", "text"),
             OptionSpec(
                 "--model",
-                f"save this model; the source needs no list of models; may be repeated, {NAMED_MODELS} times at most",
+                f"save this model, also from a source that lists none; may be repeated, {NAMED_MODELS} times at most",
                 "MODEL",
                 "texts",
             ),
@@ -218,7 +224,7 @@ RESOURCE_COMMANDS = (
                 "texts",
             ),
             OptionSpec(
-                "--remove", "take off a model until --model adds it again; may be repeated", "MODEL", "texts"
+                "--remove", "remove this model until --model adds it again; may be repeated", "MODEL", "texts"
             ),
             FIELDS,
             *TARGET,
@@ -237,7 +243,7 @@ RESOURCE_COMMANDS = (
         "commands.webhooks:deliveries", (_id("webhook"),), (STATUS, LIMIT, FIELDS, *TARGET, *FORMAT),
     ),
     CommandSpec(
-        ("usage",), "show runs, tokens and money of a period", "commands.reports:usage",
+        ("usage",), "show runs, tokens and spend of a period", "commands.reports:usage",
         flags=(*PERIOD, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT),
         notes="With several profiles the table has a row for each, and a total.",
     ),

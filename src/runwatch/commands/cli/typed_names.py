@@ -36,9 +36,13 @@ _SAVED: Final = {
     "data_class_grants": "--data-class",
     "model_deployment_id": "ID",
 }
+_DAYS: Final = {"from": "--first-day|--from", "to": "--last-day|--to"}
 _OPTIONS: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
     ("runs", "submit"): SUBMIT_OPTIONS,
     ("models", "save"): _SAVED,
+    ("usage",): _DAYS,
+    ("evals",): _DAYS,
+    ("compliance", "export"): _DAYS,
     ("account",): {"amount_usd": "--top-up"},
     ("templates", "plan"): {"template_id": "TEMPLATE"},
     ("templates", "apply"): {"template_id": "TEMPLATE"},

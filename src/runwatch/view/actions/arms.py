@@ -48,12 +48,13 @@ _OF_A_MODEL: Final = (
 )  # fmt: skip
 _OF_AN_AGENT: Final = (
     FormField(path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
-        option=FieldOption(name="--url", metavar="URL", help="where it is reached", is_required=False)),
+        option=FieldOption(name="--url", metavar="URL", is_required=False,
+                           help="an agent: the http or https address of its endpoint")),
     replace(AUTH_REF, offer=Suggestions(kind=Credential)),
     FormField(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
         hint="the longest that a job may take, in whole seconds",
         option=FieldOption(name="--max-runtime-s", metavar="SECONDS", is_whole=True,
-                           help="how long an agent may work on one run")),
+                           help="an agent: how many seconds it may work on one run")),
 )  # fmt: skip
 _OF_A_SKILL: Final = (
     FormField(path="artifact.content", label="text", kind="lines", is_required=True,

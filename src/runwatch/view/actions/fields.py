@@ -12,7 +12,7 @@ NAME: Final = FormField(
 )  # fmt: skip
 ADDRESS: Final = FormField(
     path="endpoint.url", label="address", hint="an absolute http or https URL", is_required=True,
-    option=FieldOption(name="--url", metavar="URL", help="where it is reached"),
+    option=FieldOption(name="--url", metavar="URL", help="the http or https address of its endpoint"),
 )  # fmt: skip
 AUTH_REF: Final = FormField(
     path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
@@ -25,5 +25,6 @@ DEFAULT_DATA_CLASS: Final = "public"
 DATA_CLASSES: Final = FormField(
     path="data_class_grants", label="data classes", kind="list", is_required=True,
     hint="what it may be given: public, sandbox, tenant_internal or others",
-    option=FieldOption(name="--data-class", metavar="CLASS", help="a data class it is granted; may be repeated"),
+    option=FieldOption(name="--data-class", metavar="CLASS",
+                       help="a data class it may be given, e.g. public; may be repeated"),
 )  # fmt: skip

@@ -58,7 +58,7 @@ REJECT: Final = ResourceAction[Proposal](
         cancel_label="Do not decide now",
         fields=(
             FormField(path="reason", label="reason", hint="why, up to 2,000 characters; may be left empty",
-                option=FieldOption(name="--reason", metavar="TEXT", help="why")),
+                option=FieldOption(name="--reason", metavar="TEXT", help="why it is rejected")),
         ),
         request="proposals.ProposalRejection",
     ),
