@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual import events
 
+from runwatch.base.clock import format_iso
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.app.notifications import ended_runs_text
 from runwatch.tui.screens.settings.settings import SettingsScreen
@@ -145,6 +146,22 @@ async def test_the_desktop_is_told_while_the_window_has_no_focus(tmp_path: Path)
         await end(driven, noon.LIVE, "completed")
         assert driven.app.told == ["run 8f21…9b7e has ended: ✓ completed"]
         assert rung(driven) == 0
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_a_run_that_a_shell_submits_is_told_of_though_it_ends_between_two_reads(
+    tmp_path: Path, said: list[str], is_own: bool
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        await follow(driven, noon.LIVE)
+        short = run("ex_short", "completed", created_at=format_iso(driven.app.clock.now()))
+        if is_own:
+            await driven.session.watch_list.add(driven.session.scope, [short.id], source="submitted")
+        driven.service.runs.insert(0, dict(short.raw))
+        await end(driven, short.id, "completed")
+        assert said == (["run ex_short has ended: ✓ completed"] if is_own else [])
+        await driven.pass_time(30)
+        assert len(said) == is_own
 
 
 def test_several_ends_are_one_notice() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from runwatch.records.run import Run
@@ -18,17 +19,22 @@ if TYPE_CHECKING:
 BAD_ENDS: Final = frozenset({"failed", "expired"})
 """Final statuses that ring the bell. Not in the specification."""
 
+CLOCK_LEEWAY: Final = timedelta(hours=1)
+"""How far the service's clock may be behind; older runs are not looked up on the watch list."""
+
 
 class RunNotifier:
     """Reports ends of runs that are followed or pinned, or that were submitted or added on this machine.
 
     Runs that ended badly ring the bell; all of them show a notice, here and on the desktop. A run is reported once, and
-    only if it was known as live before, so that opening a list of old failures is quiet.
+    only if it was known as live before or was submitted since the console started, so that opening a list of old
+    failures is quiet.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: set[str] = set()
+        self._since = console.clock.now()
 
     def ring(self) -> None:
         """Ring the bell, if enabled."""
@@ -40,6 +46,7 @@ class RunNotifier:
         if delta.kind != Run.KIND:
             return
         ended = []
+        new = set(delta.added)
         for run_id in (*delta.added, *delta.changed):
             run = self._console.store.find(delta.profile, Run, run_id)
             if run is None:
@@ -48,24 +55,39 @@ class RunNotifier:
                 self._live.add(run_id)
             elif run_id in self._live:
                 self._live.discard(run_id)
+                new.discard(run_id)
+                ended.append(run)
+            elif run_id in new and run.created_at is not None and run.created_at > self._since - CLOCK_LEEWAY:
+                # It may have begun and ended between two reads.
                 ended.append(run)
         settings = self._console.settings
         names_all = settings.notice or settings.desktop_notice != "off"
         named = [run for run in ended if names_all or (settings.bell and run.status in BAD_ENDS)]
         if named:
-            start_worker(self._console, self._notify(named), "announcing runs that ended", group="bell")
+            start_worker(self._console, self._notify(named, new), "announcing runs that ended", group="bell")
 
-    async def _notify(self, ended: Sequence[Run]) -> None:
+    async def _notify(self, ended: Sequence[Run], new: Collection[str]) -> None:
+        """Report ended runs that the user waits for.
+
+        Args:
+            new: Ids of those that were not known as live.
+        """
         session = self._console.session
         if session is None:
             return
+        known = [run for run in ended if run.id not in new]
         waited_for = [
-            run for run in ended if session.live.tails.follows(run.id) or self._console.has_pinned_run(run.id)
+            run for run in known if session.live.tails.follows(run.id) or self._console.has_pinned_run(run.id)
         ]
         if len(waited_for) < len(ended):
             # The watch list is on disk. Read it only now, because most runs belong to others.
-            watched = {entry.run_id for entry in await session.watch_list.list(session.scope)}
-            waited_for = [run for run in ended if run in waited_for or run.id in watched]
+            watched = {entry.run_id: entry for entry in await session.watch_list.list(session.scope)}
+            own = {
+                run_id
+                for run_id, entry in watched.items()
+                if run_id not in new or (entry.source == "submitted" and entry.added_at >= self._since)
+            }
+            waited_for = [run for run in ended if run in waited_for or run.id in own]
         if not waited_for:
             return
         is_bad = any(run.status in BAD_ENDS for run in waited_for)
