@@ -19,6 +19,7 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     LargeBinary,
+    TableClause,
     Text,
     case,
     column,
@@ -29,26 +30,43 @@ from sqlalchemy import (
     table,
     update,
 )
+from sqlalchemy.types import TypeEngine
+
+_TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
+    "int": Integer,
+    "bool": Boolean,
+    "json": JSON,
+    "bytes": LargeBinary,
+    "": Text,
+}
+_WORD: Final = re.compile(r"(\w+)(?:>(\w+))?(?::(\w+))?([?*]?)")
 
 
-def add_service_keys(op: Operations) -> None:
-    """Add keys that the service makes for itself."""
-    op.create_table(
-        "service_keys",
-        Column("name", Text, primary_key=True),
-        Column("key", LargeBinary, nullable=False),
-        if_not_exists=True,
-    )
+def _add_table(op: Operations, name: str, words: str) -> None:
+    """Add a table with the columns of these words: ``name``, ``>table`` of a foreign key, ``:type``, ``?`` or ``*``."""
+    columns = []
+    for column_name, parent, kind, mark in _WORD.findall(words):
+        keys = [ForeignKey(f"{parent}.{column_name}")] if parent else []
+        columns.append(Column(column_name, _TYPES[kind], *keys, primary_key=mark == "*", nullable=mark == "?"))
+    op.create_table(name, *columns, if_not_exists=True)
 
 
-_ARMS: Final = table(
-    "arms",
-    column("arm_id", Text),
-    column("kind", Text),
-    column("status", Text),
-    column("status_reason", Text),
-    column("artifact", JSON),
-)
+def _adds(**tables: str) -> Callable[[Operations], None]:
+    """Return the revision that only adds these tables."""
+
+    def revise(op: Operations) -> None:
+        for name, words in tables.items():
+            _add_table(op, name, words)
+
+    return revise
+
+
+def _known(name: str, words: str) -> TableClause:
+    """Return a table as a revision finds it, with the columns that the revision reads or changes."""
+    return table(name, *(column(column_name, _TYPES[kind]) for column_name, _, kind, _ in _WORD.findall(words)))
+
+
+_ARMS: Final = _known("arms", "arm_id kind status status_reason artifact:json")
 
 
 def degrade_skills_without_regions(op: Operations) -> None:
@@ -56,7 +74,8 @@ def degrade_skills_without_regions(op: Operations) -> None:
     connection = op.get_bind()
     ready = select(_ARMS.c.arm_id, _ARMS.c.artifact).where(_ARMS.c.kind == "skill", _ARMS.c.status == "ready")
     for arm_id, artifact in connection.execute(ready).all():
-        if missing := _missing(artifact):
+        missing = [name for name in artifact["editable_regions"] if not _has_region(artifact["content"], name)]
+        if missing:
             reason = (
                 f"The text does not mark these editable regions: {', '.join(map(repr, missing))}. "
                 "A region begins with a line [[region:NAME]]."
@@ -65,76 +84,15 @@ def degrade_skills_without_regions(op: Operations) -> None:
             connection.execute(change)
 
 
-def _missing(artifact: dict[str, Any]) -> list[str]:
-    return [name for name in artifact["editable_regions"] if not _has_region(artifact["content"], re.escape(name))]
-
-
-def _has_region(content: str, mark: str) -> bool:
+def _has_region(content: str, name: str) -> bool:
+    mark = re.escape(name)
     region = rf"^\[\[region:{mark}\]\][ \t]*\n(.*?)^\[\[/region:{mark}\]\]"
     return re.search(region, content, re.DOTALL | re.MULTILINE) is not None
 
 
-def add_attempt_bounds(op: Operations) -> None:
-    """Add the highest possible cost of a provider call."""
-    op.create_table(
-        "attempt_bounds",
-        Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
-        Column("number", Integer, primary_key=True),
-        Column("worst_usd", Text, nullable=False),
-        if_not_exists=True,
-    )
-
-
-def add_proposal_artifacts(op: Operations) -> None:
-    """Add the whole skill text that a proposal would install."""
-    op.create_table(
-        "proposal_artifacts",
-        Column("proposal_id", Text, ForeignKey("proposals.proposal_id"), primary_key=True),
-        Column("content", Text, nullable=False),
-        Column("artifact_hash", Text, nullable=False),
-        if_not_exists=True,
-    )
-
-
-def add_key_expiries_and_uses(op: Operations) -> None:
-    """Add expiry and last use of API keys."""
-    for name, moment in (("key_expiries", "expires_at"), ("key_uses", "last_used_at")):
-        op.create_table(
-            name,
-            Column("api_key_id", Text, ForeignKey("api_keys.api_key_id"), primary_key=True),
-            Column(moment, Text, nullable=False),
-            if_not_exists=True,
-        )
-
-
-def add_attempt_statuses(op: Operations) -> None:
-    """Add the HTTP status with which a provider refused a call."""
-    op.create_table(
-        "attempt_statuses",
-        Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
-        Column("number", Integer, primary_key=True),
-        Column("http_status", Integer, nullable=False),
-        if_not_exists=True,
-    )
-
-
-_RUNS: Final = table(
-    "runs",
-    column("execution_id", Text),
-    column("tenant_id", Text),
-    column("status", Text),
-    column("created_at", Text),
-    column("slices", JSON),
-)
-_ATTEMPTS: Final = table(
-    "attempts",
-    column("execution_id", Text),
-    column("state", Text),
-    column("failure_kind", Text),
-    column("was_sent", Boolean),
-    column("input_tokens", Integer),
-    column("output_tokens", Integer),
-    column("pricing_basis", Text),
+_RUNS: Final = _known("runs", "execution_id tenant_id status created_at slices:json")
+_ATTEMPTS: Final = _known(
+    "attempts", "execution_id state failure_kind was_sent:bool input_tokens:int output_tokens:int pricing_basis"
 )
 _REFUSALS: Final = (
     "authentication", "permission", "model_not_found", "request_refused", "rate_limited", "capacity",
@@ -144,14 +102,7 @@ _REFUSALS: Final = (
 
 def add_provider_messages(op: Operations) -> None:
     """Add what providers said on failed calls, and to earlier runs the counts of calls of unknown or estimated cost."""
-    op.create_table(
-        "provider_messages",
-        Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
-        Column("number", Integer, primary_key=True),
-        Column("message", Text, nullable=False),
-        Column("retention_expires_at", Text, nullable=False),
-        if_not_exists=True,
-    )
+    _add_table(op, "provider_messages", "execution_id>runs* number:int* message retention_expires_at")
     op.create_index(
         "ix_provider_messages_retention_expires_at",
         "provider_messages",
@@ -173,63 +124,12 @@ def add_provider_messages(op: Operations) -> None:
         connection.execute(update(_RUNS).where(mine).values(slices=[first, *others]))
 
 
-def add_attempt_answers(op: Operations) -> None:
-    """Add how long a provider asked to wait, and what came in place of its answer."""
-    op.create_table(
-        "attempt_answers",
-        Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
-        Column("number", Integer, primary_key=True),
-        Column("retry_after_s", Integer),
-        Column("body_kind", Text),
-        Column("content_type", Text),
-        if_not_exists=True,
-    )
-
-
-def add_run_claims(op: Operations) -> None:
-    """Add fencing numbers of runs."""
-    op.create_table(
-        "run_claims",
-        Column("execution_id", Text, ForeignKey("runs.execution_id"), primary_key=True),
-        Column("fence", Integer, nullable=False),
-        if_not_exists=True,
-    )
-
-
-def add_sealed_secrets(op: Operations) -> None:
-    """Add secrets of a service of several processes."""
-    op.create_table(
-        "sealed_secrets",
-        Column("handle", Text, primary_key=True),
-        Column("sealed", LargeBinary, nullable=False),
-        Column("created_at", Text, nullable=False),
-        if_not_exists=True,
-    )
-
-
-def add_rate_windows(op: Operations) -> None:
-    """Add the requests of the last minute by key, for a service of several processes."""
-    op.create_table(
-        "rate_windows",
-        Column("name", Text, primary_key=True),
-        Column("recent", JSON, nullable=False),
-        if_not_exists=True,
-    )
-
-
-_COUNTS: Final = table("run_counts", *(column(name) for name in ("tenant_id", "month", "submitted", "ended")))
+_COUNTS: Final = _known("run_counts", "tenant_id month submitted:int ended:int")
 
 
 def add_run_counts(op: Operations) -> None:
     """Add how many runs were submitted in each month and how many of these have ended, and count all runs."""
-    op.create_table(
-        "run_counts",
-        Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), primary_key=True),
-        Column("month", Text, primary_key=True),
-        Column("submitted", Integer, nullable=False),
-        Column("ended", Integer, nullable=False),
-        if_not_exists=True,
-    )
+    _add_table(op, "run_counts", "tenant_id>tenants* month* submitted:int ended:int")
     month = func.substr(_RUNS.c.created_at, 1, 7).label("month")
     ended = case((_RUNS.c.status.in_(("completed", "failed", "cancelled", "expired")), 1), else_=0)
     counts = select(_RUNS.c.tenant_id, month, func.count(), func.sum(ended)).group_by(_RUNS.c.tenant_id, "month")
@@ -237,29 +137,19 @@ def add_run_counts(op: Operations) -> None:
     op.execute(insert(_COUNTS).from_select(["tenant_id", "month", "submitted", "ended"], counts))
 
 
-def add_start_balances(op: Operations) -> None:
-    """Add the balances that starts have named, so that the next start with the same one refills nothing."""
-    op.create_table(
-        "start_balances",
-        Column("tenant_id", Text, ForeignKey("tenants.tenant_id"), primary_key=True),
-        Column("amount_usd", Text, nullable=False),
-        if_not_exists=True,
-    )
-
-
 REVISIONS: Final[tuple[Callable[[Operations], None], ...]] = (
-    add_service_keys,
+    _adds(service_keys="name* key:bytes"),
     degrade_skills_without_regions,
-    add_attempt_bounds,
-    add_proposal_artifacts,
-    add_key_expiries_and_uses,
-    add_attempt_statuses,
+    _adds(attempt_bounds="execution_id>runs* number:int* worst_usd"),
+    _adds(proposal_artifacts="proposal_id>proposals* content artifact_hash"),
+    _adds(key_expiries="api_key_id>api_keys* expires_at", key_uses="api_key_id>api_keys* last_used_at"),
+    _adds(attempt_statuses="execution_id>runs* number:int* http_status:int"),
     add_provider_messages,
-    add_attempt_answers,
-    add_run_claims,
-    add_sealed_secrets,
-    add_rate_windows,
+    _adds(attempt_answers="execution_id>runs* number:int* retry_after_s:int? body_kind? content_type?"),
+    _adds(run_claims="execution_id>runs* fence:int"),
+    _adds(sealed_secrets="handle* sealed:bytes created_at"),
+    _adds(rate_windows="name* recent:json"),
     add_run_counts,
-    add_start_balances,
+    _adds(start_balances="tenant_id>tenants* amount_usd"),
 )
 """Each leads to the next schema version, the first from 1 to 2."""
