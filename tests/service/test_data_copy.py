@@ -99,7 +99,7 @@ async def test_every_row_and_secret_is_copied_and_numbers_go_on_where_they_were(
     assert target.database is not None
     database = ServiceDatabase.open(PostgresDatabase(target.database, target.data_dir), FakeClock())
     await database.write(lambda transaction: transaction.add(problems, **PROBLEM))
-    last = await database.read(lambda transaction: transaction.last_sequence(problems))
+    last = await database.read(lambda transaction: transaction.newest(problems, {})[0]["sequence"])
     database.close()
     assert last == 701
     (kept,) = rows_of(target)["sealed_secrets"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -117,7 +118,7 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
 
 def _copy_rows(source: SqliteFile, target: PostgresDatabase, secrets: Mapping[str, bytes], now: str) -> DataCopy:
     with source.writer.begin() as old, target.writer.begin() as new:
-        copied = tuple(_copy_table(table, old, new) for table in metadata.sorted_tables)
+        copied = tuple(_sum_rows(table, old, partial(new.execute, table.insert())) for table in metadata.sorted_tables)
         for table, one in zip(metadata.sorted_tables, copied, strict=True):
             found = _sum_rows(table, new)
             if found != one:
@@ -133,13 +134,6 @@ def _copy_rows(source: SqliteFile, target: PostgresDatabase, secrets: Mapping[st
         unfinished = old.execute(select(func.count()).where(runs.c.status.not_in(FINAL_STATES))).scalar_one()
         deliveries = old.execute(select(func.count()).where(webhook_deliveries.c.status == "pending")).scalar_one()
     return DataCopy(copied, len(secrets), unfinished, deliveries)
-
-
-def _copy_table(table: Table, old: Connection, new: Connection) -> CopiedTable:
-    def write(rows: list[dict[str, Any]]) -> None:
-        new.execute(table.insert(), rows)
-
-    return _sum_rows(table, old, write)
 
 
 def _sum_rows(

@@ -152,10 +152,10 @@ class Transaction:
         Args:
             since: Lowest value to consider; ``None`` considers every value.
         """
-        statement = select(func.min(table.c[column])).where(*_conditions(table, where))
+        statement = select(func.min(table.c[column])).where(*_matching(table, _shape(where)))
         if since is not None:
             statement = statement.where(table.c[column] >= since)
-        return self._connection.execute(statement).scalar_one()
+        return self._connection.execute(statement, _parameters(where)).scalar_one()
 
     def oldest_of_each(
         self, table: Table, group: str, where: Mapping[str, object], *, until: tuple[str, str], limit: int
@@ -170,7 +170,7 @@ class Transaction:
         """
         place = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
         ranked = select(table.c.sequence, place.label("place")).where(
-            *_conditions(table, where), table.c[until[0]] < until[1]
+            *_matching(table, _shape(where)), table.c[until[0]] < until[1]
         )
         first = ranked.subquery()
         statement = (
@@ -179,7 +179,7 @@ class Transaction:
             .where(first.c.place <= limit)
             .order_by(table.c.sequence)
         )
-        return cast("Sequence[Row]", self._connection.execute(statement).mappings().all())
+        return cast("Sequence[Row]", self._connection.execute(statement, _parameters(where)).mappings().all())
 
     def newest(
         self,
@@ -207,15 +207,9 @@ class Transaction:
         """Return the matching rows, unordered."""
         return self._found(table, where)
 
-    def count(self, table: Table, where: Mapping[str, object], *, since: tuple[str, str] | None = None) -> int:
-        """Count the matching rows; with ``since`` only those whose column has at least the value."""
-        statement = _counting(table, _shape(where), since and since[0])
-        (row,) = self._execute(statement, _parameters(where) | ({} if since is None else {"since": since[1]}))
-        return int(row["number"])
-
-    def last_sequence(self, table: Table) -> int:
-        """Return the highest sequence number of a table, 0 when it is empty."""
-        (row,) = self._execute(_ending(table), {})
+    def count(self, table: Table, where: Mapping[str, object]) -> int:
+        """Count the matching rows."""
+        (row,) = self._execute(_counting(table, _shape(where)), _parameters(where))
         return int(row["number"])
 
     def _listed(
@@ -261,13 +255,6 @@ class Transaction:
 
 def driver_of(connection: Connection) -> _Driver:
     return cast("_Driver", connection.connection.dbapi_connection)
-
-
-def _conditions(table: Table, where: Mapping[str, object]) -> list[ColumnElement[bool]]:
-    return [
-        table.c[name].in_(value) if isinstance(value, tuple) else table.c[name] == value
-        for name, value in where.items()
-    ]
 
 
 # Most statements repeat with different values, and building one costs more than executing it. They are built once for
@@ -333,16 +320,8 @@ def _selecting(table: Table, shape: _Shape) -> Select[Any]:
 
 
 @lru_cache(MAX_KEPT)
-def _counting(table: Table, shape: _Shape, since: str | None) -> Select[Any]:
-    conditions = _matching(table, shape)
-    if since is not None:
-        conditions.append(table.c[since] >= bindparam("since"))
-    return select(func.count().label("number")).select_from(table).where(*conditions)
-
-
-@cache
-def _ending(table: Table) -> Select[Any]:
-    return select(func.coalesce(func.max(table.c.sequence), 0).label("number"))
+def _counting(table: Table, shape: _Shape) -> Select[Any]:
+    return select(func.count().label("number")).select_from(table).where(*_matching(table, shape))
 
 
 class _Listing(NamedTuple):

@@ -128,7 +128,7 @@ class ProblemResponder:
         def keep(transaction: Transaction) -> None:
             for row in rows:
                 transaction.add(problems, **row)
-            last = transaction.last_sequence(problems)
+            last = transaction.newest(problems, {}, limit=1)[0]["sequence"]
             if (last - len(rows)) // _SWEEP_EVERY != last // _SWEEP_EVERY:
                 transaction.remove(problems, {}, until=("sequence", last - MAX_PROBLEMS))
 
