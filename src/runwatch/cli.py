@@ -268,13 +268,14 @@ def serve(call: Invocation) -> int:
         return _stop(call, data_dir)
     from runwatch.base.network.service_target import normalise_base_url
     from runwatch.service import process as service
+    from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
     from runwatch.settings.master_key import find_master_keys
 
     master_keys = partial(find_master_keys, call.paths.settings_file)
     if options.rotate_master_key:
-        rotated = service.ServeOptions(data_dir=data_dir, master_keys=master_keys, json=False, database=database)
+        rotated = ServeOptions(data_dir=data_dir, master_keys=master_keys, json=False, database=database)
         return _rotate_master_key(call, rotated)
-    given_runs = service.SAMPLE_RUNS if options.sample_runs is None else options.sample_runs
+    given_runs = SAMPLE_RUNS if options.sample_runs is None else options.sample_runs
     given = {
         "host": options.host,
         "port": options.port,
@@ -287,13 +288,13 @@ def serve(call: Invocation) -> int:
         "concurrency": None if options.worker_only else options.concurrency,
     }
     return service.serve(
-        service.ServeOptions(
+        ServeOptions(
             data_dir=data_dir,
             master_keys=master_keys,
             key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
             database=database,
-            places=_find_places(options, database, service.PLACES),
+            places=_find_places(options, database, PLACES),
             has_interface=not options.worker_only,
             allow_remote=bool(options.allow_remote),
             public_url=normalise_base_url(options.public_url, "--public-url") if options.public_url else "",
@@ -341,11 +342,12 @@ def copy_data(call: Invocation) -> int:
 
     from runwatch.base.shell_words import quote_word
     from runwatch.service import process as service
+    from runwatch.service.options import ServeOptions
     from runwatch.settings.master_key import find_master_keys
 
     options = call.options
     source_dir = Path(options.source_dir or call.paths.local_service_dir).expanduser()
-    target = service.ServeOptions(
+    target = ServeOptions(
         data_dir=Path(options.data_dir or call.paths.team_service_dir).expanduser(),
         master_keys=partial(find_master_keys, call.paths.settings_file),
         json=False,

@@ -25,7 +25,8 @@ from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.service import server
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.process import INTERRUPTED, REFUSED, ServeOptions, serve, stop_when_idle
+from runwatch.service.options import ServeOptions
+from runwatch.service.process import INTERRUPTED, REFUSED, serve, stop_when_idle
 from runwatch.settings.local_service import stop_running
 from tests.service.conftest import Local, Serving, serve_in_process, step
 from tests.support.clock import FakeClock
@@ -36,7 +37,8 @@ from tests.support.problems import check
 SCRIPT = """
 import sys
 from pathlib import Path
-from runwatch.service.process import ServeOptions, serve
+from runwatch.service.options import ServeOptions
+from runwatch.service.process import serve
 from tests.support.master_keys import master_keys
 sys.exit(serve(ServeOptions(data_dir=Path(sys.argv[1]), master_keys=master_keys, json=sys.argv[2] == "json")))
 """

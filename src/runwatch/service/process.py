@@ -20,7 +20,7 @@ from runwatch.base.errors import LocalServiceError, RunwatchError
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_block
-from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
+from runwatch.service.options import ServeOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from runwatch.service.backends.team_status import TeamStatus
     from runwatch.service.data_copy import DataCopy
     from runwatch.service.server import RunningServer
-
-__all__ = [
-    "PLACES",
-    "SAMPLE_RUNS",
-    "ServeOptions",
-    "copy_data",
-    "find_processes",
-    "read_team_status",
-    "reseal_secrets",
-    "serve",
-]
 
 REFUSED: Final = 2
 """Exit code of a service that could not be started with what it was given."""
