@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from runwatch.base.clock import Clock, wait_first
 from runwatch.base.files import private_directory
-from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
+from runwatch.service.access.authentication import Principal, add_key, hash_secret, new_key
 from runwatch.service.backends.backend import Backend
 from runwatch.service.backends.postgresql import PostgresDatabase
 from runwatch.service.http.connections import Bounds
@@ -110,7 +110,7 @@ class Local:
         key_id = await self.context.database.write(
             lambda transaction: add_key(transaction, tenant, key, role=role, display_name="second")
         )
-        self.context.keys.add(hash_key(key.reveal()), Principal(tenant, key_id, role))
+        self.context.keys.add(hash_secret(key.reveal()), Principal(tenant, key_id, role))
         return key.reveal(), key_id
 
     async def stored_problem(self, instance: str) -> Row | None:

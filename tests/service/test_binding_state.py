@@ -230,5 +230,5 @@ def test_whatever_happens_keys_are_kept_or_let_go_of_and_only_a_passed_test_chan
         assert not binding.handles & let_go_of
         assert binding.handles | let_go_of == entered
         stored = json.loads(json.dumps(forms.to_json(binding)))
-        assert forms.from_json(binding.generation, stored) == binding
+        assert forms.from_row({"generation": binding.generation, "state": stored}) == binding
         assert forms.view_json(binding, now)["status"] == binding.status

@@ -19,7 +19,7 @@ from runwatch.base.network.service_file import write_service_file
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.api_key import ApiKey
 from runwatch.service.access import authentication
-from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys, Principal, hash_key
+from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys, Principal, hash_secret
 from runwatch.service.errors import RefusalError
 from tests.service.conftest import Json, Local, Serving, bearing, echo_body, keyed, me, mint, other_tenant
 from tests.support.clock import START, FakeClock
@@ -255,8 +255,8 @@ async def test_an_unknown_role_may_nothing(local: Local) -> None:
 def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
     keys = ActiveKeys([], FakeClock())
     keys.revoke("key_1")
-    keys.add(hash_key("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
-    keys.add(hash_key("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
+    keys.add(hash_secret("solverapi_test_x"), Principal("ten_1", "key_1", "owner"))
+    keys.add(hash_secret("solverapi_test_y"), Principal("ten_1", "key_2", "owner"))
     assert keys.principal_of(["Bearer solverapi_test_y"]).key_id == "key_2"
     with pytest.raises(RefusalError):
         keys.principal_of(["Bearer solverapi_test_x"])
@@ -364,7 +364,7 @@ async def test_the_hash_finds_the_key_among_very_many() -> None:
     keys = ActiveKeys([], FakeClock())
     for number in range(20_000):
         keys.add(f"{number:064x}", Principal("ten_1", f"key_{number}", "owner"))
-    keys.add(hash_key("solverapi_test_x"), Principal("ten_1", "key_x", "owner"))
+    keys.add(hash_secret("solverapi_test_x"), Principal("ten_1", "key_x", "owner"))
     compared = []
 
     class Watched(str):
@@ -377,10 +377,10 @@ async def test_the_hash_finds_the_key_among_very_many() -> None:
         def __hash__(self) -> int:
             return hash(str(self))
 
-    original = authentication.hash_key
-    authentication.hash_key = lambda key: Watched(original(key))
+    original = authentication.hash_secret
+    authentication.hash_secret = lambda key: Watched(original(key))
     try:
         assert keys.principal_of(["Bearer solverapi_test_x"]).key_id == "key_x"
     finally:
-        authentication.hash_key = original
+        authentication.hash_secret = original
     assert len(compared) <= 2

@@ -115,8 +115,3 @@ class VerifierPatch(_SecretFreeBody):
         if value is None:
             raise ValueError("must be an object")
         return value
-
-    @property
-    def names_declaration(self) -> bool:
-        """Whether to make or withdraw the declaration."""
-        return "correctness_declaration" in self.model_fields_set

@@ -49,7 +49,7 @@ def new_key() -> Secret:
     return Secret(KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES))
 
 
-def hash_key(key: str) -> str:
+def hash_secret(key: str) -> str:
     """Return the stored hash of a key. A plain hash is enough for 256 random bits."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -74,7 +74,7 @@ def add_key(
         api_keys,
         api_key_id=key_id,
         tenant_id=tenant_id,
-        key_hash=hash_key(key.reveal()),
+        key_hash=hash_secret(key.reveal()),
         key_prefix=key.reveal()[:_SHOWN_CHARACTERS],
         role=role,
         display_name=display_name,
@@ -109,18 +109,22 @@ def ensure_owner(transaction: Transaction, offered: Secret, *, shared_from: str 
             another.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
-    known = transaction.one(api_keys, {"key_hash": hash_key(key.reveal())})
+    known = transaction.one(api_keys, {"key_hash": hash_secret(key.reveal())})
     if (
         known is not None
         and known["status"] == "active"
         and known["role"] == "owner"
-        and not _expires(known, transaction)
+        and transaction.one(key_expiries, {"api_key_id": known["api_key_id"]}) is None
     ):
         _settle(transaction, known["tenant_id"], known["api_key_id"])
         return key
     if known is not None:
         key = new_key()
-    earlier = _earlier_owner(transaction)
+    # A database older than the record of the file's key has no other owner key.
+    owners = transaction.list_all(local_owner, {}) or transaction.list_all(
+        api_keys, {"role": "owner", "status": "active"}
+    )
+    earlier = next(iter(owners), None)
     if earlier is not None and not shared_from:
         active = {"api_key_id": earlier["api_key_id"], "status": "active"}
         transaction.change(api_keys, active, status="revoked", revoked_at=format_iso(transaction.now))
@@ -136,20 +140,9 @@ def local_tenant(transaction: Transaction) -> str:
     return str(owner["tenant_id"])
 
 
-def _expires(key: Row, transaction: Transaction) -> bool:
-    return transaction.one(key_expiries, {"api_key_id": key["api_key_id"]}) is not None
-
-
 def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
     transaction.remove(local_owner, {})
     transaction.add(local_owner, tenant_id=tenant_id, api_key_id=key_id)
-
-
-def _earlier_owner(transaction: Transaction) -> Row | None:
-    # A database older than the record of the file's key has no other owner key.
-    active = {"role": "owner", "status": "active"}
-    known = transaction.list_all(local_owner, {}) or transaction.list_all(api_keys, active)
-    return next(iter(known), None)
 
 
 def _first_tenant(transaction: Transaction) -> str:
@@ -221,7 +214,7 @@ class ActiveKeys:
         self, database: ServiceDatabase, authorization: Sequence[str] = (), *, key_id: str | None = None
     ) -> None:
         """Learn what other processes have done to the key of a request, or to the one with this id."""
-        where = {"api_key_id": key_id} if key_id else {"key_hash": hash_key(_shown_key(authorization))}
+        where = {"api_key_id": key_id} if key_id else {"key_hash": hash_secret(_shown_key(authorization))}
 
         def find(transaction: Transaction) -> tuple[Row | None, Row | None]:
             row = transaction.one(api_keys, where)
@@ -251,7 +244,7 @@ class ActiveKeys:
             RefusalError: ``unauthenticated`` for a missing, repeated, unknown or expired bearer key.
         """
         key = _shown_key(authorization)
-        known = self._by_hash.get(hash_key(key)) if key else None
+        known = self._by_hash.get(hash_secret(key)) if key else None
         if known is not None and not self._is_over(known):
             return known.principal
         detail = "The Authorization header has no key that is known and active here."

@@ -6,7 +6,6 @@ keeps the browser from sending it anywhere else. A session ends with its lifetim
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import timedelta
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
+from runwatch.service.access.authentication import hash_secret
 from runwatch.service.tables.review import sessions
 from runwatch.service.transaction import Transaction
 
@@ -41,7 +41,7 @@ def begin(transaction: Transaction, api_key_id: str) -> Secret:
     transaction.remove(sessions, {}, until=("expires_at", format_iso(transaction.now)))
     transaction.add(
         sessions,
-        token_hash=_hash_of(token.reveal()),
+        token_hash=hash_secret(token.reveal()),
         api_key_id=api_key_id,
         expires_at=format_iso(transaction.now + VALID_FOR),
     )
@@ -50,13 +50,13 @@ def begin(transaction: Transaction, api_key_id: str) -> Secret:
 
 def find_key(transaction: Transaction, token: str) -> str | None:
     """Return the id of the key behind a session, or ``None`` if it does not exist or has expired."""
-    row = transaction.one(sessions, {"token_hash": _hash_of(token)})
+    row = transaction.one(sessions, {"token_hash": hash_secret(token)})
     return None if row is None or row["expires_at"] <= format_iso(transaction.now) else str(row["api_key_id"])
 
 
 def end(transaction: Transaction, token: str) -> None:
     """End a session; do nothing if it does not exist."""
-    transaction.remove(sessions, {"token_hash": _hash_of(token)})
+    transaction.remove(sessions, {"token_hash": hash_secret(token)})
 
 
 def end_all(transaction: Transaction, api_key_id: str) -> None:
@@ -75,7 +75,3 @@ def cookie_headers(token: Secret | None, *, is_secure: bool) -> tuple[tuple[str,
     return tuple(
         ("Set-Cookie", f"{name}={value}; Path={path}; {rest}") for name, path in ((COOKIE, PATH), (PAGE_COOKIE, PAGE))
     )
-
-
-def _hash_of(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

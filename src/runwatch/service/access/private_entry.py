@@ -6,7 +6,6 @@ itself is a secret and appears in no log (manual: security, "Private pages"). Th
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -15,7 +14,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
-from runwatch.service.access.authentication import Principal, is_active
+from runwatch.service.access.authentication import Principal, hash_secret, is_active
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables.checks import entry_intents
@@ -75,7 +74,7 @@ def begin(
     transaction.add(
         entry_intents,
         **asdict(intent),
-        token_hash=_hash_of(token),
+        token_hash=hash_secret(token),
     )
     return intent, f"{origin}/connect/{kind}?intent={token}"
 
@@ -87,7 +86,7 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
         RefusalError: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, expired, or whose key
             is not active.
     """
-    row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
+    row = transaction.one(entry_intents, {"token_hash": hash_secret(token), "kind": kind})
     if row is None:
         raise RefusalError("not_found", "This address is not valid. Ask for a new one.")
     if row["used_at"] is not None:
@@ -101,7 +100,7 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
 
 def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | None:
     """Return the intent completed with a token while the address would still be valid, else ``None``."""
-    row = transaction.one(entry_intents, {"token_hash": _hash_of(token), "kind": kind})
+    row = transaction.one(entry_intents, {"token_hash": hash_secret(token), "kind": kind})
     if row is None or row["used_at"] is None or row["expires_at"] <= format_iso(transaction.now):
         return None
     return _intent(row)
@@ -126,7 +125,3 @@ def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
 
 def _intent(row: Row) -> EntryIntent:
     return EntryIntent(**{name: row[name] for name in EntryIntent.__slots__})
-
-
-def _hash_of(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

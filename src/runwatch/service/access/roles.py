@@ -30,12 +30,11 @@ _MAY: Final[Mapping[str, frozenset[str]]] = {
     "runner": frozenset({READ, RUNS_WRITE}),
     "reader": frozenset({READ}),
 }
-_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 def permits(role: str, permission: str) -> bool:
     """Whether a role has a permission; an unknown role has none."""
-    return permission in _MAY.get(role, _NOTHING)
+    return permission in _MAY.get(role, frozenset())
 
 
 def require(role: str, permission: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from runwatch.service.checks.binding_state import Binding, BindingOperation
+from runwatch.service.checks.binding_state import Binding
 from runwatch.service.checks.stop_date import days_left
 from runwatch.service.transaction import pick
 
@@ -58,15 +58,10 @@ def _replacement(binding: Binding) -> dict[str, Any] | None:
     return None
 
 
-def operation_json(step: BindingOperation) -> dict[str, Any]:
-    """Build ``last_operation`` from a step."""
-    return {name: value for name, value in asdict(step).items() if name != "operation_key"}
-
-
 def to_json(binding: Binding) -> dict[str, Any]:
     """Build the stored form of a binding, without its generation."""
     return {name: value for name, value in asdict(binding).items() if name != "generation"}
 
 
-def from_json(generation: int, stored: Mapping[str, Any]) -> Binding:
-    return _BINDING.validate_python({**stored, "generation": generation})
+def from_row(row: Mapping[str, Any]) -> Binding:
+    return _BINDING.validate_python({**row["state"], "generation": row["generation"]})

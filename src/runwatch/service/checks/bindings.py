@@ -8,6 +8,7 @@ their organization.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -61,7 +62,7 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
     if operation_key is not None:
         step = binding.operation(operation_key)
         if step is not None:
-            form["last_operation"] = forms.operation_json(step)
+            form["last_operation"] = {name: value for name, value in asdict(step).items() if name != "operation_key"}
         else:
             asked = transaction.one(entry_intents, {"intent_id": operation_key, "subject_id": subject_id})
             form["last_operation"] = {"status": "unknown"} if asked is None else None
@@ -160,7 +161,7 @@ def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
     """Return the vault handle of the key in use at a time, or ``None``."""
     row = transaction.one(bindings, {"subject_id": subject_id})
-    return None if row is None else states.advance_to(_stored(row), now).handle
+    return None if row is None else states.advance_to(forms.from_row(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
@@ -198,17 +199,13 @@ async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
     """Return the current state of a stored binding: a staged key goes with the API key that requested its page."""
-    binding = states.advance_to(_stored(row), transaction.now)
+    binding = states.advance_to(forms.from_row(row), transaction.now)
     asked_by = (
         None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)
     )
     if asked_by is not None and not is_active(transaction, asked_by):
         return states.withdraw(binding, transaction.now)
     return binding
-
-
-def _stored(row: Row) -> Binding:
-    return forms.from_json(row["generation"], row["state"])
 
 
 def save(transaction: Transaction, subject_id: str, binding: Binding) -> None:

@@ -52,15 +52,11 @@ def parse_verdict(content: bytes) -> Verdict:
         raise InvalidVerdictError("is_correct must be true or false.")
     if not _is_number(score) or not 0 <= score <= 1:
         raise InvalidVerdictError("quality_score must be a number from 0 to 1.")
-    if not _is_map_of(_is_bool, value.get("anchor_results", {})):
+    if not _is_map_of(lambda item: isinstance(item, bool), value.get("anchor_results", {})):
         raise InvalidVerdictError("anchor_results must be an object of true and false.")
     if not _is_map_of(_is_number, value.get("named_metrics", {})):
         raise InvalidVerdictError("named_metrics must be an object of numbers.")
     return Verdict(is_correct, score, value.get("anchor_results"), value.get("named_metrics"))
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:

@@ -163,7 +163,7 @@ def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
         named = patch.endpoint.model_fields_set
         auth_ref = patch.endpoint.auth_ref if "auth_ref" in named else row["endpoint"]["auth_ref"]
         wanted["endpoint"] = {"url": patch.endpoint.url, "auth_ref": auth_ref}
-    if patch.names_declaration:
+    if "correctness_declaration" in patch.model_fields_set:
         withdrawn = patch.correctness_declaration is None
         wanted["declared_at"] = None if withdrawn else row["declared_at"] or moment
     return {name: value for name, value in wanted.items() if row[name] != value}

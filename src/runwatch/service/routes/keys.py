@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.organization import KeyLabel, KeyMint
 from runwatch.service.access import api_keys, browser_sessions
-from runwatch.service.access.authentication import Principal, add_key, hash_key, new_key
+from runwatch.service.access.authentication import Principal, add_key, hash_secret, new_key
 from runwatch.service.checks import bindings
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
@@ -41,7 +41,7 @@ async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
 
     answer, row = await call.write_with(effect)
     call.context.keys.add(
-        hash_key(key.reveal()), Principal(tenant_id, row["api_key_id"], request.role), row["expires_at"]
+        hash_secret(key.reveal()), Principal(tenant_id, row["api_key_id"], request.role), row["expires_at"]
     )
     return answer
 

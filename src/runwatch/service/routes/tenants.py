@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.base.log import keep_secret
 from runwatch.records.requests.organization import TenantName
 from runwatch.service.access import api_keys
-from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_key, new_key
+from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_secret, new_key
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, takes
 from runwatch.service.http.responses import ServiceResponse, make_json_response
@@ -51,7 +51,7 @@ async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
         return transaction.get(tenants, {"tenant_id": tenant_id}), api_keys.find(transaction, tenant_id, key_id)
 
     tenant, row = await call.context.database.write(effect)
-    call.context.keys.add(hash_key(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
+    call.context.keys.add(hash_secret(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
     return make_json_response({**pick(tenant, _SHOWN), "api_key": api_keys.created_json(row, key)})
 
 
