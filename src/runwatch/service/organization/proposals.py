@@ -34,12 +34,12 @@ OPEN_FOR: Final = timedelta(days=30)
 STATES: Final = ("pending", "approved", "rejected", "expired")
 """States of a proposal; all but ``pending`` are final."""
 
-_SHORT: Final = (
+SHORT: Final = (
     "proposal_id status execution_id slice_id arm_id parent_artifact_id parent_score candidate_score decided_by "
     "decided_at reason created_at expires_at"
 )
 _CONTENT: Final = " diff verifier_evidence"
-_HISTORY: Final = (
+HISTORY: Final = (
     "proposal_id execution_id slice_id arm_id parent_artifact_id parent_score candidate_score status decided_at "
     "created_at"
 )
@@ -212,24 +212,14 @@ def status_of(row: Row, now: str) -> str:
     return "expired" if status == "pending" and row["expires_at"] < now else status
 
 
-def short_form(row: Row, now: str) -> dict[str, Any]:
-    """Build a proposal for a list, without change and evidence."""
-    return _form(row, _SHORT, now)
-
-
 def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
     """Build a proposal for a role, with change and evidence only if the role may decide.
 
     ``candidate_artifact_id``, the hash of the text that an approval installs, is not in the specification.
     """
-    members = _SHORT + _CONTENT if permits(role, MANAGE) else _SHORT
-    form = _form(row, members, format_iso(transaction.now))
+    members = SHORT + _CONTENT if permits(role, MANAGE) else SHORT
+    form = build_form(row, members, format_iso(transaction.now))
     return {**form, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
-
-
-def history_form(row: Row, now: str) -> dict[str, Any]:
-    """Build a proposal for the repair history of the eval summary."""
-    return _form(row, _HISTORY, now)
 
 
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
@@ -238,7 +228,7 @@ def within(transaction: Transaction, tenant_id: str, since: str, before: str) ->
     return transaction.newest(proposals, mine, since=("created_at", since), until=("created_at", before))
 
 
-def _form(row: Row, members: str, now: str) -> dict[str, Any]:
+def build_form(row: Row, members: str, now: str) -> dict[str, Any]:
     # Without a decision this is null, as for an expired proposal.
     decision = None if row["decided_at"] is None else row["status"]
     return {**pick(row, members), "status": status_of(row, now), "decision": decision}

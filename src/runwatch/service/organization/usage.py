@@ -19,6 +19,14 @@ from typing import Any, Final
 from runwatch.records.spend import estimated_calls, unknown_calls, unknown_token_calls
 from runwatch.service.amounts import amount_of, numeral, sum_amounts
 
+_OF_ARM: Final = (
+    "selected_count fallback_count input_tokens output_tokens usd unknown_calls unknown_token_calls estimated_calls"
+)
+_OF_DAY: Final = "executions platform_usd passthrough_usd usd unknown_calls estimated_calls"
+_OF_KEY: Final = (
+    "executions slices input_tokens output_tokens calls usd unknown_calls unknown_token_calls estimated_calls"
+)
+
 TOP_ARMS: Final = 5
 
 
@@ -124,8 +132,8 @@ def report(receipts: Iterable[tuple[Mapping[str, Any], str | None]]) -> dict[str
             keys[owner].arms.update(arm_id for arm_id, _ in _selections(receipt))
     return {
         "totals": whole.read_form,
-        "by_arm": [_arm_form(arm_id, arms[arm_id]) for arm_id in sorted(arms)],
-        "by_day": [_day_form(day, days[day]) for day in sorted(days)],
+        "by_arm": [{"arm_id": arm_id, **_form(arms[arm_id], _OF_ARM)} for arm_id in sorted(arms)],
+        "by_day": [{"date": day, **_form(days[day], _OF_DAY)} for day in sorted(days)],
         "by_key": [_key_form(key_id, keys[key_id]) for key_id in sorted(keys)],
     }
 
@@ -162,32 +170,12 @@ def _form(sums: Sums | _ArmSums, names: str) -> dict[str, Any]:
     return {name: numeral(value) if isinstance(value, Decimal) else value for name, value in values.items()}
 
 
-def _arm_form(arm_id: str, sums: _ArmSums) -> dict[str, Any]:
-    names = (
-        "selected_count fallback_count input_tokens output_tokens usd unknown_calls unknown_token_calls estimated_calls"
-    )
-    return {"arm_id": arm_id, **_form(sums, names)}
-
-
-def _day_form(day: str, sums: Sums) -> dict[str, Any]:
-    names = "executions platform_usd passthrough_usd usd unknown_calls estimated_calls"
-    return {"date": day, **_form(sums, names)}
-
-
 def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
     # Most used first, ties by id, so that the order is deterministic.
     top = sorted(key.arms.items(), key=lambda item: (-item[1], item[0]))[:TOP_ARMS]
     return {
         "api_key_id": key_id,
-        "executions": key.sums.executions,
-        "slices": key.sums.slices,
-        "input_tokens": key.sums.input_tokens,
-        "output_tokens": key.sums.output_tokens,
-        "calls": key.sums.calls,
-        "usd": numeral(key.sums.usd),
-        "unknown_calls": key.sums.unknown_calls,
-        "unknown_token_calls": key.sums.unknown_token_calls,
-        "estimated_calls": key.sums.estimated_calls,
+        **_form(key.sums, _OF_KEY),
         "by_day": [
             {"date": day, **_form(sums, "usd unknown_calls estimated_calls")} for day, sums in sorted(key.days.items())
         ],

@@ -9,7 +9,6 @@ submission; a limit of concurrent runs makes further runs wait.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -101,7 +100,12 @@ def set_limits(
         is_frozen: Whether to refuse live runs whatever the balance; creates a balance of zero if none is kept.
     """
     if balance_usd is not None or is_frozen is not None:
-        _set_wallet(transaction, tenant_id, balance_usd, is_frozen)
+        before = _start_balance(transaction, tenant_id)
+        if is_frozen is not None:
+            transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
+        if balance_usd is not None and balance_usd != before:
+            change, why = amounts.less(balance_usd, before), "Balance set where the service runs"
+            _change_balance(transaction, tenant_id, balance_usd, change, why)
     given = {"executions_per_month": executions_per_month, "concurrency": concurrency}
     changed = {name: value for name, value in given.items() if value is not None}
     if changed:
@@ -162,40 +166,23 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
     """
     wallet = transaction.one(wallets, {"tenant_id": tenant_id})
     activity = [] if wallet is None else transaction.newest(wallet_activity, {"tenant_id": tenant_id})
+    changes = [{"at": row["at"], "amount_usd": amounts.numeral(Decimal(row["amount_usd"]))} for row in activity]
     return {
-        "balance": _balance_form(wallet, activity),
+        "balance": {
+            "balance_usd": 0 if wallet is None else amounts.numeral(Decimal(wallet["balance_usd"])),
+            "top_up_history": [{**one, "method": "manual_adjustment", "stripe_event_id": None} for one in changes],
+            "credit_activity": [
+                {**one, "kind": "manual_adjustment", "description": row["description"], "reference": None}
+                for one, row in zip(changes, activity, strict=True)
+            ],
+            "billing_email": None,
+        },
         "billing": {
             "funded_state": _funded_state(wallet),
             "manage_available": False,
             "platform_fee_usd_per_execution": amounts.numeral(PLATFORM_FEE_USD),
             "review_composer_fee_usd_per_execution": 0,
         },
-    }
-
-
-def _balance_form(wallet: Row | None, activity: Sequence[Row]) -> dict[str, Any]:
-    return {
-        "balance_usd": 0 if wallet is None else amounts.numeral(Decimal(wallet["balance_usd"])),
-        "top_up_history": [
-            {
-                "at": row["at"],
-                "amount_usd": amounts.numeral(Decimal(row["amount_usd"])),
-                "method": "manual_adjustment",
-                "stripe_event_id": None,
-            }
-            for row in activity
-        ],
-        "credit_activity": [
-            {
-                "at": row["at"],
-                "amount_usd": amounts.numeral(Decimal(row["amount_usd"])),
-                "kind": "manual_adjustment",
-                "description": row["description"],
-                "reference": None,
-            }
-            for row in activity
-        ],
-        "billing_email": None,
     }
 
 
@@ -216,15 +203,6 @@ def _funded_state(wallet: Row | None) -> str:
     if wallet["is_frozen"]:
         return "frozen"
     return "funded" if Decimal(wallet["balance_usd"]) > 0 else "unfunded"
-
-
-def _set_wallet(transaction: Transaction, tenant_id: str, balance: Decimal | None, is_frozen: bool | None) -> None:
-    before = _start_balance(transaction, tenant_id)
-    if is_frozen is not None:
-        transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
-    if balance is not None and balance != before:
-        change = amounts.less(balance, before)
-        _change_balance(transaction, tenant_id, balance, change, "Balance set where the service runs")
 
 
 def _start_balance(transaction: Transaction, tenant_id: str) -> Decimal:

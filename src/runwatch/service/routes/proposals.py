@@ -27,7 +27,9 @@ def list_proposals(transaction: Transaction, call: AuthenticatedRequest) -> dict
         limit=paging.limit,
     )
     now = format_iso(transaction.now)
-    return paging.page("proposals", rows, lambda shown: [proposals.short_form(row, now) for row in shown])
+    return paging.page(
+        "proposals", rows, lambda shown: [proposals.build_form(row, proposals.SHORT, now) for row in shown]
+    )
 
 
 def read_proposal(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:

@@ -56,7 +56,9 @@ def read_eval_summary(transaction: Transaction, call: AuthenticatedRequest) -> d
     return {
         "window": window.read_form,
         "pass_rate_trend": eval_summary.trend(_receipts(transaction, tenant_id, window)),
-        "repair_history": [proposals.history_form(row, format_iso(transaction.now)) for row in repairs],
+        "repair_history": [
+            proposals.build_form(row, proposals.HISTORY, format_iso(transaction.now)) for row in repairs
+        ],
     }
 
 
