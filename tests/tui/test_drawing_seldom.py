@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Region
+from textual.widget import Widget
 
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.problems.requests import ROWS_REFRESH_S, RequestsScreen
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
+from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
+from runwatch.view.text.safe_text import line
 from tests.tui import noon
 from tests.tui.console import Driven, console
 
@@ -51,6 +55,38 @@ async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: 
         # Whatever is known anew is drawn at once.
         screen.data_changed(frozenset())
         assert len(drawn) == 4
+
+
+@pytest.mark.parametrize("size", [(240, 60), (80, 24), (120, 36)])
+async def test_rows_shown_again_do_not_lay_the_screen_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with console(noon.service(), tmp_path, size=size, open_at="receipts") as driven:
+        screen = front(driven)
+        await driven.until(lambda: screen.row is not None, "a row")
+        await driven.pilot.pause()
+        laid_out: list[Widget] = []
+        refresh = Widget.refresh
+
+        def note(widget: Widget, *regions: Region, layout: bool = False, **others: bool) -> Widget:
+            laid_out.extend([widget] * layout)
+            return refresh(widget, *regions, layout=layout, **others)
+
+        monkeypatch.setattr(Widget, "refresh", note)
+        screen.show_rows()
+        screen.show_crumbs()
+        assert laid_out == []
+
+
+async def test_a_path_shown_again_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(noon.service(), tmp_path, open_at="receipts") as driven:
+        screen = front(driven)
+        drawn: list[str] = []
+        monkeypatch.setattr(screen.query_one(Breadcrumbs), "refresh", lambda: drawn.append("crumbs"))
+        screen.show_crumbs()
+        assert drawn == []
+        screen.show_crumbs(line("a filter"))
+        assert drawn == ["crumbs"]
 
 
 async def test_requests_are_drawn_when_they_come_and_seldom_for_their_ages(

@@ -417,3 +417,21 @@ async def test_a_value_after_a_word_stays_whole_in_a_narrow_column() -> None:
         table.show([samples.row("r1", ("running", "live"), ("started 12m ago", "quiet"))])
         await pilot.pause()
         assert lines_of(app)[2].split()[2:6] == ["running", "12m", "ago", "┃"]
+
+
+async def test_rows_are_measured_once_though_others_come_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with staged() as (_, table, pilot):
+        rows = [samples.row(f"r{n}", ("● running", "live"), ("run", "plain")) for n in range(90)]
+        table.show(rows)
+        await pilot.pause()
+        read: set[str] = set()
+        cell = samples.Row.cell
+
+        def note(row: samples.Row, column: Column[Any]) -> StyledText:
+            read.add(row.key)
+            return cell(row, column)
+
+        monkeypatch.setattr(samples.Row, "cell", note)
+        table.show([samples.row("new", ("● running", "live"), ("run", "plain")), *rows])
+        assert "new" in read
+        assert "r89" not in read

@@ -267,11 +267,14 @@ class ResourceScreen(ListScreen, RecordScreen):
             share = self.usual_share()
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
+        most: int | None = None
         if shown == "below" and not share and self._total:
             rows = self._total + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
-            pane.styles.max_height = max(rows, MIN_ROWS[0])
-        else:
-            pane.styles.max_height = None
+            # More rows than the window has make no difference, and would be a new layout with every new row.
+            most = min(max(rows, MIN_ROWS[0]), self.size.height)
+        # Textual lays the screen out again even if no height is replaced by none.
+        if most is not None or pane.styles.has_rule("max_height"):
+            pane.styles.max_height = most
 
     def usual_share(self) -> float:
         """Return the share of the width of a detail beside rows; 0 for that of the style sheet."""

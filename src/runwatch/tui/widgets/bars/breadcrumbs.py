@@ -41,9 +41,11 @@ class Breadcrumbs(Bar):
         self._filter: StyledSpans = line("")
 
     def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
+        before = self._levels, self._filter
         self._levels = tuple(levels)
         self._filter = line("") if filter is None else filter
-        self.refresh()
+        if (self._levels, self._filter) != before:
+            self.refresh()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the levels and the filter. Outer levels are dropped if room is short; the filter gets half the line,

@@ -151,7 +151,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._natural: list[int] = [0] * len(self._columns)
         self._used: set[str] = set()
         self._kept: tuple[object, frozenset[str]] = (None, frozenset())
-        self._sampled: tuple[str, ...] = ()
+        self._sampled: tuple[TableRow, ...] = ()
         self._placed: tuple[PlacedColumn, ...] = ()
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
@@ -184,7 +184,6 @@ class RecordTable(LineList, inherit_bindings=False):
             # Once every time the list doubles.
             self._longest = len(rows)
             note_long_lived(len(rows))
-        self.measure_again()
         self._measure()
         self._cursor = self._find(self._cursor, self.cursor_key)
         self.cursor_key = rows[self._cursor].key if rows else None
@@ -196,7 +195,7 @@ class RecordTable(LineList, inherit_bindings=False):
             self.post_message(self.RowHighlighted(self.cursor_key))
 
     def measure_again(self) -> None:
-        """Measure the first rows again on the next :meth:`show`, because the content for the same keys changed."""
+        """Measure the first rows again on the next :meth:`show`, because the content of the same rows changed."""
         self._sampled = ()
 
     def forget_widths(self) -> None:
@@ -374,7 +373,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Release the rows: there may be very many."""
-        self.rows = ()
+        self.rows = self._sampled = ()
 
     def on_resize(self, event: events.Resize) -> None:
         self._lay_out()
@@ -498,11 +497,11 @@ class RecordTable(LineList, inherit_bindings=False):
         """Widen the columns for the first rows and the visible ones; columns never become narrower.
 
         Only the first rows decide which columns have anything to show, so that none comes or goes while the user
-        scrolls. They are measured only if they changed, because the same rows are shown again every second.
+        scrolls. Those that were measured before are not measured again, because most rows are shown every second.
         """
-        first = tuple(row.key for row in self.rows[:MEASURED_ROWS])
-        places = set() if first == self._sampled else set(range(len(first)))
-        self._sampled = first
+        known = {id(row) for row in self._sampled}
+        self._sampled = tuple(self.rows[:MEASURED_ROWS])
+        places = {place for place, row in enumerate(self._sampled) if id(row) not in known}
         for start in (self._cursor, round(self.scroll_y)):
             places.update(range(start, min(start + self.rows_in_sight, len(self.rows))))
         shown = self.shown_columns
