@@ -110,13 +110,9 @@ class Shape:
         """Return the names of an object, or the length of an array, that is taken apart; ``None`` for all else."""
         return self._forms.get(path)
 
-    def value(self, slot: int, own: Sequence[Any], packed: bytes) -> Any:
-        """Return the value in a slot, except that of the id.
-
-        Args:
-            own: The object's :func:`own_values`.
-        """
-        return own[slot] if slot >= 0 else self._tables[slot][packed[slot]]
+    def table(self, slot: int) -> Sequence[Any]:
+        """Return the values in a slot of codes by their code."""
+        return self._tables[slot]
 
 
 ID: Final = 1 << 30

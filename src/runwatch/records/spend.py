@@ -30,13 +30,13 @@ def unknown_calls(holder: Mapping[str, Any]) -> int:
     and unknown usage.
     """
     attempts = holder.get("attempts")
-    if isinstance(attempts, list) and attempts:
+    if attempts and isinstance(attempts, list):
         return sum([unknown_calls(attempt) for attempt in attempts if isinstance(attempt, dict)])
     cost = holder.get("cost")
-    if isinstance(cost, dict) and cost:
+    if cost and isinstance(cost, dict):
         return unknown_calls(cost)
     count = holder.get("unknown_calls")
-    if isinstance(count, int) and not isinstance(count, bool):
+    if count is not None and isinstance(count, int) and not isinstance(count, bool):
         return max(count, 0)
     if holder.get("pricing_basis") is not None:
         return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runwatch.base.json import ExactNumber
 from runwatch.records import packing
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import RecordPacker
@@ -126,6 +128,16 @@ def test_missing_values_come_last_in_either_direction_and_equal_ones_keep_their_
     rows = table.build_rows(RUNS, runs, CONTEXT)
     assert ids(sort_rows(RUNS, rows, [SortKey("cost")])) == ["2", "1", "4", "0", "3"]
     assert ids(sort_rows(RUNS, rows, [SortKey("cost", descending=True)])) == ["1", "4", "2", "0", "3"]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_numbers_that_no_float_can_hold_are_sorted(descending: bool) -> None:
+    values = [10**400 + 1, 1, 10**400, 2.5]
+    rows = table.build_rows(
+        RUNS, [Run({"execution_id": str(at), "x": value}) for at, value in enumerate(values)], CONTEXT
+    )
+    found = ids(sort_rows(RUNS, rows, [SortKey("x", descending)]))
+    assert found == (["0", "2", "3", "1"] if descending else ["1", "3", "2", "0"])
 
 
 def test_rows_sort_by_any_member_by_its_dotted_path() -> None:
@@ -268,16 +280,27 @@ def test_no_step_of_sorting_looks_at_more_rows_than_a_step_may(descending: bool)
     assert ids(found) == sorted(ids(made), reverse=descending)
 
 
+_ALIKE = ("2.00000000000000000001", "2.00000000000000000002", "1e400", "2e400")
+"""Two pairs of amounts of which both have the same float."""
+
+
 @many
-@given(st.lists(st.one_of(st.none(), st.integers(0, 5)), max_size=60), st.booleans())
-def test_sorting_in_steps_gives_the_order_of_sorting_at_once(values: list[int | None], descending: bool) -> None:
+@given(
+    st.lists(st.one_of(st.none(), st.integers(0, 5), st.sampled_from(_ALIKE).map(ExactNumber)), max_size=60),
+    st.booleans(),
+)
+def test_sorting_in_steps_gives_the_order_of_sorting_at_once(
+    values: list[int | ExactNumber | None], descending: bool
+) -> None:
     (step, table.STEP), (run, table._RUN) = (table.STEP, 7), (table._RUN, 5)  # type: ignore[misc]
     try:
         raws = [builders.run(f"ex_{number}", spend_usd=value) for number, value in enumerate(values)]
         found = sort_rows(RUNS, table.build_rows(RUNS, raws, CONTEXT), (SortKey("cost", descending),))
     finally:
         table.STEP, table._RUN = step, run  # type: ignore[misc]
-    present = [(value, number) for number, value in enumerate(values) if value is not None]
+    present = [
+        (Decimal(getattr(value, "literal", value)), number) for number, value in enumerate(values) if value is not None
+    ]
     present.sort(key=lambda pair: pair[0], reverse=descending)
     missing = [number for number, value in enumerate(values) if value is None]
     assert ids(found) == [f"ex_{number}" for number in [*(number for _, number in present), *missing]]

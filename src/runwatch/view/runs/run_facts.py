@@ -146,7 +146,8 @@ class RunFacts(NamedTuple):
         known = None if self.receipt is None else self.receipt.known_spend_usd
         if known is not None:
             return SourcedValue(known, FROM_RECEIPT)
-        return _first((self.run.spend_usd, FROM_RUN), (self.run.known_spend_usd, FROM_RUN))
+        spent = self.run.spend_usd
+        return _first((self.run.known_spend_usd, FROM_RUN)) if spent is None else SourcedValue(spent, FROM_RUN)
 
     @property
     def unknown_calls(self) -> int:

@@ -67,9 +67,8 @@ class PartReader:
         self, kind: type[Record], shape: Shape, root: _Part, places: Sequence[tuple[Any, str | int, int]]
     ) -> None:
         self._record = kind(root)
-        self._shape = shape
         self._own = [place for place in places if 0 <= place[2] != ID]
-        self._coded = [place for place in places if place[2] < 0]
+        self._coded = [(holder, name, shape.table(slot), slot) for holder, name, slot in places if slot < 0]
         self._ids = [place for place in places if place[2] == ID]
 
     def of(self, record: Record, packed: bytes) -> Record:
@@ -77,8 +76,8 @@ class PartReader:
         values = own_values(packed)
         for holder, name, slot in self._own:
             holder[name] = values[slot]
-        for holder, name, slot in self._coded:
-            holder[name] = self._shape.value(slot, values, packed)
+        for holder, name, table, slot in self._coded:
+            holder[name] = table[packed[slot]]
         for holder, name, _ in self._ids:
             holder[name] = record.id
         return self._record

@@ -11,13 +11,16 @@ from runwatch.view.text.safe_text import json_text
 Comparable = tuple[int, Any]
 
 MISSING: Final = -1
-"""The type of a missing value, in place of the numbers of :func:`make_comparable`."""
+"""The type of a missing value, before those of :func:`make_comparable`."""
+
+NUMBER: Final = 0
+"""The type of a number."""
 
 
 def make_comparable(value: object) -> Comparable:
     """Return a key by which any two values can be compared: numbers, then times, then text, then the rest."""
     if isinstance(value, (int, float, Decimal)):
-        return 0, value
+        return NUMBER, value
     if isinstance(value, datetime):
         return 1, value
     if isinstance(value, str):
