@@ -70,8 +70,8 @@ TARGET_AGAINST_FZF: Final = 8.0
 _SORT_NOTE: Final = (
     "Sort by a value that no two of 100,000 receipts share: nearly all of it is reading it from each packed receipt,"
     " exactly as sent (decimals of its digits, and whether the cost of a call is unknown). Numbers are compared as"
-    " their nearest floats, and exactly only where those are equal. Members that no receipt of a shape has are looked for"
-    " once, and ten sorted runs are merged in one go."
+    " their nearest floats, and exactly only where those are equal. Members that no receipt of a shape has are looked"
+    " for once, and ten sorted runs are merged in one go."
 )
 _STEP: Final = f"≤ {TARGET_STEP_S * 1000:.0f} ms"
 _SIZE: Final = (120, 36)

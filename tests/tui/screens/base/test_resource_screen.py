@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.settings.view_state import PaneSplit, load_session
-from runwatch.tui.screens.action_form import ActionForm
+from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.form_fields import FormFields
 from runwatch.tui.widgets.panes.menu import Menu

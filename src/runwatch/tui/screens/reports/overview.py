@@ -247,7 +247,8 @@ class OverviewScreen(ConsoleScreen):
     @property
     def _waits(self) -> bool:
         """Whether a read waits for the request limit, which is counted down."""
-        states = [self._state(record) for record in (Account, *POLLED_KINDS.values())]
+        kinds: tuple[type[Record], ...] = (Account, *POLLED_KINDS.values())
+        states = [self._state(kind) for kind in kinds]
         return any(state.budget_s > 0 for state in states) or (
             self._runs is not None and self._runs.state().budget_s > 0
         )
