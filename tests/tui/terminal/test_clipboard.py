@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from runwatch.base.errors import RunwatchError
-from runwatch.tui.terminal import clipboard
-from runwatch.tui.terminal.clipboard import ClipboardEnvironment, CopyRoute, copy_text, run_tool
+from runwatch.tui.terminal import desktop_tool
+from runwatch.tui.terminal.clipboard import ClipboardEnvironment, CopyRoute, copy_text
+from runwatch.tui.terminal.desktop_tool import run_tool
 from runwatch.view.text.copied_text import copied_unchanged
 
 ID = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
@@ -128,7 +129,7 @@ def test_a_tool_that_fails_or_is_not_there_is_no_success() -> None:
 
 
 def test_a_tool_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clipboard, "TOOL_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(desktop_tool, "TOOL_TIMEOUT_S", 0.05)
     assert not run_tool([sys.executable, "-c", "import time; time.sleep(60)"], b"text")
 
 

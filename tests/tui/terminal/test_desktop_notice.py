@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from runwatch.tui.terminal.desktop_notice import DesktopNotices, NoticeRoute, read_tool
+from runwatch.tui.terminal.desktop_notice import DesktopNotices, NoticeRoute
+from runwatch.tui.terminal.desktop_tool import read_tool
 from runwatch.view.text.safe_text import line
 
 TEXT = line("run ex_1; has #(touch x) ended 100%")

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 from runwatch.base.text import is_clean
+from runwatch.tui.terminal.desktop_tool import run_tool
 from runwatch.view.text.copied_text import CopiedText
 
 CopyRoute = Literal["auto", "native", "tmux", "osc52"]
 """Values of the copy setting."""
 
-TOOL_TIMEOUT_S: Final = 1.0
 OSC52_BYTES: Final = 74_000
 """Limit of terminals for one OSC 52 sequence, encoded."""
 
@@ -33,23 +30,6 @@ _PASTEBOARD: Final = ("pbcopy",)
 _WAYLAND: Final = ("wl-copy",)
 _X11: Final = (("xclip", "-selection", "clipboard", "-in"), ("xsel", "--clipboard", "--input"))
 _TMUX: Final = ("tmux", "load-buffer", "-w", "-")
-
-
-def run_tool(command: Sequence[str], text: bytes) -> bool:
-    """Run a tool with the text as its input; return whether it succeeded in time."""
-    try:
-        done = subprocess.run(  # noqa: S603 - the command is one of the constants above
-            command,
-            input=text,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=without_own_variables(os.environ),
-            timeout=TOOL_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 @dataclass(frozen=True, slots=True)

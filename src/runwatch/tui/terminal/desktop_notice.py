@@ -7,19 +7,16 @@ Nothing is sent while the window has the focus: the console itself shows what ha
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from runwatch.base.environment import without_own_variables
+from runwatch.tui.terminal.desktop_tool import read_tool
 from runwatch.view.text.safe_text import SafeText
 
 NoticeRoute = Literal["auto", "osc9", "osc777", "osc99", "off"]
 """Values of the ``desktop_notice`` setting."""
 
-TOOL_TIMEOUT_S: Final = 1.0
 TITLE: Final = "runwatch"
 BELL: Final = "\x07"
 
@@ -37,23 +34,6 @@ _ASKED: Final = (
     "#{allow-passthrough}|#{focus-events}|#{pane_active}#{window_active}|#{session_attached}"
     "|#{client_termname} #{client_termtype}"
 )
-
-
-def read_tool(command: Sequence[str]) -> str | None:
-    """Run a tool and return its output, or ``None`` if it failed or took too long."""
-    try:
-        done = subprocess.run(  # noqa: S603 - the command is made here
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=without_own_variables(os.environ),
-            timeout=TOOL_TIMEOUT_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.decode("utf-8", "replace").strip()
 
 
 @dataclass(frozen=True, slots=True)

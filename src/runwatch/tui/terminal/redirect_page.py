@@ -25,6 +25,7 @@ from typing import Final
 from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 from runwatch.base.files import PRIVATE_FILE, private_directory
+from runwatch.tui.terminal.desktop_tool import read_tool
 from runwatch.view.actions.private_page import explain_browser_refusal
 
 FILE_LIFETIME_S: Final = 60.0
@@ -37,6 +38,9 @@ _DIRECTORY: Final = "redirect-"
 _FILE: Final = "open.html"
 
 _OPENED, _NO_BROWSER, _CONFINED = b"opened", b"none", b"confined"
+
+_SETTINGS_S: Final = 5.0
+"""How long the desktop may take to name its browser: it runs several programs for that."""
 
 _READ_BYTES: Final = 8192
 _CONFINING: Final = (b"/snap/bin/", b"flatpak run")
@@ -166,16 +170,7 @@ def _is_sandbox_start(file: Path) -> bool:
 
 def _default_browser() -> str:
     """Return the name of the default browser's desktop file, or an empty text."""
-    command = shutil.which("xdg-settings")
-    if command is None:
-        return ""
-    try:
-        answer = subprocess.run(  # noqa: S603 - a program of the desktop
-            [command, "get", "default-web-browser"], capture_output=True, timeout=5, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    name = answer.decode("utf-8", "replace").strip()
+    name = read_tool(("xdg-settings", "get", "default-web-browser"), _SETTINGS_S) or ""
     return "" if "/" in name else name
 
 
