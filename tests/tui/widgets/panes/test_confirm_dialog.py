@@ -261,3 +261,19 @@ async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) 
         assert len(shown) >= least, text_of(app)
         assert "[ Keep them running ]" in text_of(app)
         assert dialog.query_one("#sheet-body").size.height <= rows - 12
+
+
+async def test_a_body_longer_than_its_window_says_how_many_rows_follow_also_below_a_warning() -> None:
+    body = block("\n".join(f"row {number}" for number in range(40)))
+    order = replace(samples.start_one(), body=body, warning=line("This was sent before. " * 6, None))
+    async with running(Stage(), (80, 24)) as (app, pilot):
+        dialog = await opened(app, pilot, order)
+        await pilot.pause()
+        assert "more rows below" in text_of(app)
+        assert "[ Do not start" in text_of(app)
+        assert dialog.query_one(Pane).max_scroll_y == 0, "nothing is hidden but rows of the body"
+        dialog.query_one("#sheet-body").focus()
+        await pilot.press("G")
+        await pilot.pause()
+        assert "row 39" in text_of(app)
+        assert "more rows below" not in text_of(app)

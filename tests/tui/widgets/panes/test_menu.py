@@ -215,3 +215,15 @@ async def test_an_empty_list_has_nothing_to_copy(tmp_path: Path) -> None:
         await driven.press("Y")
         assert menus(driven) == 0
         assert "Nothing to copy." in driven.text
+
+
+async def test_a_menu_longer_than_the_window_scrolls_and_says_how_many_rows_follow() -> None:
+    app, menu = await opened(*(MenuItem(line(f"item {number}"), ITEMS[0].target) for number in range(40)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "18 more rows below" in lines_of(app)[-1]
+        await pilot.press("end")
+        await pilot.pause()
+        assert "item 39" in lines_of(app)[-2]
+        assert "below" not in lines_of(app)[-1]
+        assert menu.region.height == 24

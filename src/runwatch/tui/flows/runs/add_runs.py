@@ -29,6 +29,7 @@ from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.rows_below import RowsBelow
 from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.text.format import state_label
@@ -152,13 +153,15 @@ class AddRunsDialog(Dialog[str | None]):
         with Pane(edge=BorderText(title=title, counters=(label_span(keys),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids")
-            yield _Outcomes(id="outcomes")
+            outcomes = _Outcomes(id="outcomes")
+            yield outcomes
+            yield RowsBelow(outcomes)
             with Horizontal():
                 yield TextButton(line("Cancel"), id="leave")
                 yield TextButton(line("Add"), id="add")
 
     def on_mount(self) -> None:
-        self.query_one(_Outcomes).display = False
+        self.query_one(_Outcomes).display = self.query_one(RowsBelow).display = False
         self._count()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -206,6 +209,7 @@ class AddRunsDialog(Dialog[str | None]):
     async def _add(self, ids: list[str]) -> None:
         rows = self.query_one(_Outcomes)
         rows.begin(ids)
+        self.query_one(RowsBelow).display = True
         for run_id in ids:
             outcome = await add_to_watch_list(self._session, run_id)
             self._found = self._found or (run_id if outcome.is_found else None)

@@ -138,6 +138,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return max(1, self.size.height - self.HEAD_ROWS)
 
     @property
+    def rows_below(self) -> int:
+        """The number of rows below the window."""
+        return max(0, self.rows_to_scroll() + self.HEAD_ROWS - round(self.scroll_y) - self.size.height)
+
+    @property
     def cells(self) -> int:
         """The cells of a row, without the scroll bar's, so that nothing moves when the scroll bar appears."""
         return max(0, self.size.width - self.styles.scrollbar_size_vertical)

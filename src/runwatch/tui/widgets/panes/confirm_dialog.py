@@ -33,7 +33,8 @@ from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.line_list import LineList
-from runwatch.tui.widgets.panes.dialog import BUTTONS, Dialog
+from runwatch.tui.widgets.lists.rows_below import RowsBelow
+from runwatch.tui.widgets.panes.dialog import BUTTONS, FRAME_CELLS, MAX_CELLS, Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.problems.explanations import support_block
@@ -47,7 +48,7 @@ DialogState = Literal["asking", "sending", "done", "refused", "unknown"]
 WAITING: Final = label_span("waiting")
 OUTCOME_CELLS: Final = 28
 
-MIN_BODY_ROWS: Final = 7
+MIN_BODY_ROWS: Final = 4
 OTHER_ROWS: Final = 17
 """Rows that header bar, frame, sentence, request, typed confirmation, outcome and buttons take besides the body."""
 
@@ -97,6 +98,7 @@ class DialogText:
         record_id: The id of the record, to copy it; empty for a new one, or for several.
         shows_secret: Whether the response holds a secret that only this dialog shows, so that it cannot be left before
             the response has come.
+        warning: Why sending this may do the same twice; ``None`` for no warning.
         now: Returns this text with the state and the age of the data as they are now, asked every second; ``None`` if
             nothing in it changes.
     """
@@ -114,6 +116,7 @@ class DialogText:
     age: SafeText | None = None
     record_id: str = ""
     shows_secret: bool = False
+    warning: SafeText | None = None
     now: Callable[[], DialogText] | None = None
 
 
@@ -209,6 +212,8 @@ class ConfirmDialog(Dialog[None]):
         age = (text.age,) if text.age is not None else ()
         with Pane(edge=BorderText(title=text.title, state=text.profile, age=age, counters=self._keys())):
             yield Static(to_content(text.sentence), id="sheet-sentence")
+            if text.warning is not None:
+                yield Static(to_content(text.warning, Role.WARN), id="sheet-warning")
             yield Static(id="sheet-note", classes="-hidden")
             yield Static(to_content(self._request()))
             if text.body is not None:
@@ -216,8 +221,11 @@ class ConfirmDialog(Dialog[None]):
                 # Fill the body before the first frame, so that no button moves away from the mouse.
                 body.show([text_section(block(text.body))])
                 yield body
+                yield RowsBelow(body)
             if text.rows:
-                yield _Outcomes(text.rows)
+                rows = _Outcomes(text.rows)
+                yield rows
+                yield RowsBelow(rows)
             if text.typed is not None:
                 with Horizontal(id="sheet-typed"):
                     yield Static(to_content(text.typed.prompt, Role.WARN))
@@ -232,13 +240,19 @@ class ConfirmDialog(Dialog[None]):
 
     def on_resize(self) -> None:
         """Give the body all rows the rest of the dialog does not need."""
+        warning = self.query("#sheet-warning")
+        rows = OTHER_ROWS + sum(each.get_content_height(self.size, self.size, self._cells) + 1 for each in warning)
         for body in self.query("#sheet-body"):
-            body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - OTHER_ROWS)
+            body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
 
     def on_mount(self) -> None:
         """Allow confirming only after the expected text is typed, if any."""
         self._again.display = self._copy.display = False
         self._confirm.disabled = self._text.typed is not None
+
+    def on_unmount(self) -> None:
+        """Show nothing any more, also if the screen below takes the dialog away."""
+        self.is_open = False
 
     # Called by the screen.
 
@@ -327,6 +341,8 @@ class ConfirmDialog(Dialog[None]):
         for body in self.query("#sheet-body"):
             # The problem matters more, and 24 rows do not hold both.
             body.display = False
+        for mark in self.query(RowsBelow):
+            mark.display = False
         place = self.query_one("#sheet-problem")
         place.remove_class("-hidden")
 
@@ -435,6 +451,11 @@ class ConfirmDialog(Dialog[None]):
             yield "id", self._text.rows[rows.cursor].key
         yield "id", self._record_id
         yield "idempotency key", "" if self._text.key is None else self._text.key
+
+    @property
+    def _cells(self) -> int:
+        """The cells of a text in the pane."""
+        return min(self.size.width, MAX_CELLS) - FRAME_CELLS
 
     @property
     def _keep(self) -> TextButton:

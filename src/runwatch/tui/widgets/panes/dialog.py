@@ -7,6 +7,12 @@ from textual.screen import ModalScreen, ScreenResultType
 
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 
+MAX_CELLS = 100
+"""The width of the pane in a wide window."""
+
+FRAME_CELLS = 4
+"""Cells of the pane's frame and padding."""
+
 BUTTONS = "buttons"
 """CSS class of the row of buttons."""
 
@@ -42,11 +48,15 @@ class Dialog(ModalScreen[ScreenResultType]):
             height: auto;
             margin-bottom: 1;
         }
+        & RowsBelow {
+            height: 1;
+            margin-bottom: 0;
+            padding: 0 2;
+        }
         & LineList {
             height: auto;
             max-height: 8;
             background: $surface;
-            margin-bottom: 1;
         }
         & .buttons {
             height: 2;

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -20,6 +21,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.rows_below import rows_below_text
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.overlay import ModalOverlay
 from runwatch.tui.widgets.panes.pane import BorderText
@@ -109,6 +111,18 @@ class Menu(ModalOverlay):
         for lines in self.query(_Items):
             lines.focus()
             lines.move_cursor(self._start)
+            self.watch(lines, "scroll_y", self._count_rows_later, init=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._count_rows_later()
+
+    def _count_rows_later(self) -> None:
+        self.call_after_refresh(self._count_rows)
+
+    def _count_rows(self) -> None:
+        """Say on the frame how many rows are below the window."""
+        for lines in self.query(_Items):
+            self.set_border_text(age=rows_below_text(lines.rows_below))
 
     def on_unmount(self) -> None:
         """Tell the screen if nothing was chosen."""
@@ -173,7 +187,9 @@ class _Items(LineList, inherit_bindings=False):
         return len(self._places(self.cells))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._places(width - self.styles.scrollbar_size_vertical))
+        # A longer menu scrolls.
+        room = max(1, viewport.height - _FRAME_ROWS)
+        return min(room, len(self._places(width - self.styles.scrollbar_size_vertical)))
 
     def row_at(self, row: int) -> tuple[int, int] | None:
         places = self._places(self.cells)[round(self.scroll_y) + row :]
@@ -236,5 +252,6 @@ class _Items(LineList, inherit_bindings=False):
 
 
 _CURSOR_CELLS: Final = 2
+_FRAME_ROWS: Final = 2
 _GAP: Final = 3
 _KEYS: Final = (label_span("enter selects  esc closes"),)
