@@ -19,7 +19,9 @@ from runwatch.base.json import loads
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.flows.action_dialog import ActionForm
+from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.widgets.inputs.form_fields import FormFields
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.actions.form import Form
@@ -242,6 +244,65 @@ async def test_the_outcome_is_reported_after_the_dialog_was_left(
         await driven.opens(ResourceScreen, "escape")
         may_send.set()
         await driven.shows(re.compile(f"Disable a saved model: {told}"))
+
+
+async def left_while_sending(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Send a run, leave its dialog while that is being sent, and return what lets the request go on."""
+    may_send, original = asyncio.Event(), driven.session.send_write
+
+    async def held(write: WriteRequest) -> Any:
+        await may_send.wait()
+        return await original(write)
+
+    monkeypatch.setattr(driven.session, "send_write", held)
+    await driven.opens(RunFormScreen, "plus")
+    await driven.type("Say hello.")
+    await driven.review()
+    await driven.reaches("Close, it continues", "f9")
+    await driven.opens(RunFormScreen, "escape")
+    return may_send
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (None, "Submit a run: done; :open ex_scripted_10 shows it"),
+        (Said(409, problem("invalid_state")), r"Submit a run: [^;]+; :problems explains it"),
+        (Said(503, problem("upstream_unavailable")), r"Submit a run: [^;]+, outcome unknown"),
+    ],
+    ids=["done", "refused", "unknown"],
+)
+async def test_a_form_that_is_closed_while_its_write_is_sent_does_not_stop_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Said | None, told: str
+) -> None:
+    made = service()
+    if answer is not None:
+        made.say("POST", "/v1/executions", answer)
+    async with console(made, tmp_path, size=SIZE) as driven:
+        may_send = await left_while_sending(driven, monkeypatch)
+        await driven.opens(ResourceScreen, "escape")
+        before = driven.table.cursor_key
+        may_send.set()
+        await driven.comes(re.compile(told))
+        assert (driven.app.run_draft is None) == (answer is None)
+        assert driven.table.cursor_key == before, "nothing is taken from what the user does meanwhile"
+
+
+async def test_a_form_that_waits_for_its_outcome_closes_unless_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        may_send = await left_while_sending(driven, monkeypatch)
+        may_send.set()
+        await driven.opens(ResourceScreen)
+        monkeypatch.undo()
+        may_send = await left_while_sending(driven, monkeypatch)
+        driven.app.screen.query_one(FormFields).go_to("objective")
+        await driven.type("And more.")
+        may_send.set()
+        await driven.shows("Submit a run: done")
+        assert isinstance(driven.app.screen, RunFormScreen)
+        assert driven.app.run_draft is not None
 
 
 async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes(

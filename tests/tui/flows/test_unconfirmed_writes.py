@@ -10,6 +10,7 @@ import pytest
 
 from runwatch.store.repositories import outbox
 from runwatch.store.repositories.outbox import UnconfirmedWrite
+from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
@@ -227,3 +228,36 @@ async def test_several_kept_writes_are_reported_in_one_line(tmp_path: Path) -> N
         await driven.reaches("2 writes, the oldest sent", "escape")
         await open_list(driven)
         assert driven.text.count("Retry: Cancel a run") == 2
+
+
+async def test_a_form_closes_with_an_unknown_outcome_and_the_next_one_warns_before_it_sends_anew(
+    tmp_path: Path,
+) -> None:
+    service = noon.service()
+    service.say("POST", "/v1/executions", LOST)
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await driven.opens(RunFormScreen, "plus")
+        await driven.type("Say hello.")
+        await driven.review()
+        assert "new request" not in driven.text
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("retries with the same key and body")
+        await driven.opens(RunsScreen, "escape")
+        await driven.shows("outcome unknown; O or :outbox retries or discards it")
+        await driven.opens(RunFormScreen, "plus")
+        warning = re.compile(r"Submit a run, sent at \d\d:\d\d:\d\d: outcome unknown\.")
+        await driven.shows(warning)
+        assert "O or :outbox" not in driven.text, "here this key is text"
+        await driven.review()
+        await driven.shows(warning)
+        await driven.opens(RunFormScreen, "escape")
+        await driven.opens(RunsScreen, "escape")
+        service.runs.insert(0, dict(noon.runs()[0].raw, execution_id="ex_first"))
+        service.say("POST", "/v1/executions", Said(200, service.runs[0]))
+        await open_list(driven)
+        await choose(driven)
+        assert "new request" not in driven.text
+        await driven.opens(RunsScreen, "tab", "enter")
+        assert driven.app.run_draft is None, "the draft is that of the run which is accepted"
+        assert len({heard.head.header("idempotency-key") for heard in service.requests("POST", "/v1/executions")}) == 1

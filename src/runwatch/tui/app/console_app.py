@@ -34,6 +34,7 @@ from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings, welcome_text
 from runwatch.tui.core.command_keys import CommandKeys
 from runwatch.tui.core.key_bindings import KeyMap, make_bindings
+from runwatch.tui.core.messages import WorkerFailed
 from runwatch.tui.core.themes import DEFAULT_THEME, load_theme, theme_directories
 from runwatch.tui.core.workers import shorten_switch_interval, start_worker
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -137,6 +138,7 @@ class ConsoleApp(NavigatingApp):
         self.left_runs = ""
         self.run_draft = None
         self.recent_commands = []
+        self.unconfirmed = ()
         self.splits = {}
         self.undo = UndoStack()
         self.notices: Final = StartupNotices(self)
@@ -207,17 +209,17 @@ class ConsoleApp(NavigatingApp):
                 several_lines=several_lines,
             )
         except RunwatchError as error:
-            self._say_in_front(str(error), Role.BAD)
+            self.notify_user(str(error), Role.BAD)
             return
         route = "the browser" if self.is_web else route
         shown = line(" ".join(text[:400].split()))
         if is_secret:
-            self._say_in_front(f"copied {what} by {route}")
+            self.notify_user(f"copied {what} by {route}")
         elif " " not in shown and cell_width(shown) <= MAX_ID_CELLS:
             # An id comes first, so that a narrow window truncates the rest and not the id.
-            self._say_in_front(f"copied {shown} {self.glyphs.dot} {what} by {route}")
+            self.notify_user(f"copied {shown} {self.glyphs.dot} {what} by {route}")
         else:
-            self._say_in_front(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
+            self.notify_user(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
 
     async def notify_desktop(self, text: SafeText) -> None:
         from runwatch.tui.terminal.desktop_notice import DesktopNotices
@@ -225,14 +227,6 @@ class ConsoleApp(NavigatingApp):
         notices = DesktopNotices(self.launch.environment, self._write_to_terminal)
         route = cast("NoticeRoute", self.settings.desktop_notice)
         await notices.notify(text, route, has_focus=self.app_focus)
-
-    def _say_in_front(self, notice: str, role: str = Role.PLAIN) -> None:
-        """Show a notice on the screen, and in a dialog that covers the status bar."""
-        from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
-
-        self.console_screen.notify_user(notice, role)
-        if isinstance(self.screen, ConfirmDialog):
-            self.screen.show_notice(((line(notice), role),))
 
     def ring_bell(self) -> None:
         self._bell.ring()
@@ -267,10 +261,10 @@ class ConsoleApp(NavigatingApp):
         """Exit after ctrl+c was pressed twice; in a browser, where that key copies, only say how to quit."""
         quit_key, now = self.keys.shown("app.quit"), self.clock.monotonic()
         if self.is_web and self._has_begun:
-            self._say_in_front(f"Nothing is selected; {quit_key} quits.", Role.WARN)
+            self.notify_user(f"Nothing is selected; {quit_key} quits.", Role.WARN)
         elif self._has_begun and now >= self._interrupts_until:
             self._interrupts_until = now + INTERRUPT_AGAIN_S
-            self._say_in_front(f"ctrl+c again quits, {quit_key} goes back", Role.WARN)
+            self.notify_user(f"ctrl+c again quits, {quit_key} goes back", Role.WARN)
         else:
             super().action_interrupt()
 
@@ -357,10 +351,15 @@ class ConsoleApp(NavigatingApp):
         self.notices.put(self.console_screen)
 
     async def report_unconfirmed_writes(self) -> None:
+        self.unconfirmed = () if self.session is None else await self.session.unconfirmed_writes()
         # Their dialogs are imported with the first one, because most sessions have none.
-        is_new = "unconfirmed_writes" not in self.__dict__
-        if not is_new or (self.session is not None and await self.session.unconfirmed_writes()):
-            await self.unconfirmed_writes.show_warning()
+        if self.unconfirmed or "unconfirmed_writes" in self.__dict__:
+            self.unconfirmed_writes.show_warning()
+
+    def on_worker_failed(self, message: WorkerFailed) -> None:
+        """Report the failure of work that no screen owns, such as sending a write."""
+        message.stop()
+        self.console_screen.on_worker_failed(message)
 
     # Life cycle.
 

@@ -17,6 +17,7 @@ from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.shell.view_history import ViewHistory
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
@@ -83,7 +84,12 @@ class NavigatingApp(Console):
         raise LookupError("no screen is open")
 
     def notify_user(self, notice: str, role: str = Role.PLAIN) -> None:
+        from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+
         self.console_screen.notify_user(notice, role)
+        if isinstance(self.screen, ConfirmDialog):
+            # It covers the status bar.
+            self.screen.show_notice(((line(notice), role),))
 
     @property
     def mounted_screen(self) -> Screen[Any] | None:

@@ -44,6 +44,9 @@ class StartupNotices:
         self.put(self._console.console_screen)
 
     def put(self, screen: ConsoleScreen) -> None:
+        if screen.TAKES_TEXT:
+            # Its keys are text: they wait until it is left.
+            return
         warnings = self._console.warnings
         self._show(screen, "warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
         self._show(screen, "welcome", self._welcome)

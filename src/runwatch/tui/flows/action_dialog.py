@@ -23,6 +23,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_response import apply_response, describe_success, own_id, response_record
 from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.flows.write_sender import (
+    Done,
     PendingWrite,
     WriteSender,
     list_age,
@@ -127,9 +128,10 @@ class ActionForm(FormScreen):
         name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
         return line(f"{self._action.label}{name}")
 
-    def request_line(self) -> StyledSpans:
+    @property
+    def request(self) -> tuple[str, Mapping[str, str]]:
         operation, record_id = self._mutation.operation, "" if self._subject is None else self._subject.id
-        return request_text(operation, fill_path(OPERATIONS[operation], record_id))
+        return operation, fill_path(OPERATIONS[operation], record_id)
 
     def breadcrumbs(self) -> Sequence[str]:
         return (*self._behind.breadcrumbs(), self._action.label)
@@ -184,7 +186,7 @@ def build_action_dialog(
         typed=make_typed_confirmation(session, record_id) if record_id else None,
         age=list_age(session, facts.record) if record_id else None,
         record_id=record_id,
-        shows_secret=bool(mutation.one_time_member),
+        shows_secret=bool(mutation.one_time_member) or mutation.private_page is not None,
     )
     if record_id:
         shown_text = text
@@ -195,7 +197,7 @@ def build_action_dialog(
         session,
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
-        lambda _, answer: apply_response(behind, session, mutation, answer, about=record_id),
+        partial(apply_response, behind, session, mutation),
         describe=partial(describe_success, session, mutation, subject),
         refused=refused,
         after=partial(_follow_up, behind, session, mutation, subject, shown),
@@ -204,7 +206,7 @@ def build_action_dialog(
 
 def make_retry_callbacks(
     screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
-) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Callable[[Any], None], Callable[[Any], Awaitable[None]]] | None:
+) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Done, Callable[[Any], Awaitable[None]]] | None:
     """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
 
     Only the id of its record is known. ``None`` if no action declares the operation.
@@ -220,7 +222,7 @@ def make_retry_callbacks(
 
     return (
         partial(describe_success, session, mutation, subject),
-        partial(apply_response, screen, session, mutation, about=record_id),
+        partial(apply_response, screen, session, mutation),
         partial(_follow_up, screen, session, mutation, subject, body),
     )
 

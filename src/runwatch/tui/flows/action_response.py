@@ -47,13 +47,14 @@ async def describe_success(session: ServiceSession, mutation: Mutation[Any], sub
 
 
 def apply_response(
-    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], answer: Any, *, about: str
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], about: str, answer: Any, is_watched: bool
 ) -> None:
     """Store the response, reload the lists it changes, and select a new record.
 
     Args:
         behind: The screen that shows the result.
         about: The id of the changed record; empty for a new one, which is then selected.
+        is_watched: Whether the dialog is still open; otherwise nothing is selected.
     """
     facts = OPERATIONS[mutation.operation]
     value = strip_secrets(facts, answer)
@@ -70,8 +71,9 @@ def apply_response(
     # A replayed response may be old, so reload the lists.
     changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
     reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
-    behind.after_write_succeeded(mutation.operation, value)
-    if not about and isinstance(behind, RecordScreen):
+    if behind.is_attached:
+        behind.after_write_succeeded(mutation.operation, value)
+    if is_watched and not about and isinstance(behind, RecordScreen):
         made = own_id(behind.spec.record, value)
         if made:
             behind.select_record(made, opened=True)

@@ -13,13 +13,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Static
 
 from runwatch.api.errors import ApiProblem
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.write_sender import request_text, unconfirmed_text
 from runwatch.tui.shell.console_screen import CoveringScreen
 from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -67,6 +69,7 @@ class FormScreen(CoveringScreen):
     """
 
     NARROW_BELOW = 100
+    TAKES_TEXT = True
     GO_LABEL: ClassVar[str] = "Review…"
     """Label of the button that opens the dialog."""
 
@@ -97,6 +100,10 @@ class FormScreen(CoveringScreen):
         &.-narrow #request {
             display: none;
         }
+        & #unconfirmed {
+            height: auto;
+            padding: 0 1 1 1;
+        }
         & #buttons {
             height: 1;
             margin: 1 0 0 16;
@@ -112,6 +119,7 @@ class FormScreen(CoveringScreen):
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
+        self._is_changed = False
         self._rest: Timer | None = None
         self._problems: dict[str, str] = {}
         self._refused: dict[str, str] = {}
@@ -123,8 +131,9 @@ class FormScreen(CoveringScreen):
     def form_title(self) -> StyledSpans:
         raise NotImplementedError
 
-    def request_line(self) -> StyledSpans:
-        """Return method and path, shown above the preview."""
+    @property
+    def request(self) -> tuple[str, Mapping[str, str]]:
+        """The operation and its path parameters."""
         raise NotImplementedError
 
     def before_fields(self) -> Sequence[Widget]:
@@ -151,7 +160,9 @@ class FormScreen(CoveringScreen):
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
-        fields = FormFields(self.form.asks, self._values, before=self.before_fields(), after=(buttons,))
+        warning = unconfirmed_text(self.console, *self.request)
+        warned = [] if warning is None else [Static(to_content(warning, Role.WARN), id="unconfirmed")]
+        fields = FormFields(self.form.asks, self._values, before=(*warned, *self.before_fields()), after=(buttons,))
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -275,15 +286,17 @@ class FormScreen(CoveringScreen):
             DetailSection(line(""), (key,)),
             DetailSection(line("Body"), (DetailLine(line(""), render_request_body(body)),)),
         ]
-        head = self.request_line()
-        pieces = (label_span(head, Role.PLAIN),) if isinstance(head, SafeText) else head
-        self.query_one("#preview", DetailView).show(sections, head=[*pieces])  # type: ignore[list-item]
+        head = label_span(request_text(*self.request), Role.PLAIN)
+        self.query_one("#preview", DetailView).show(sections, head=[head])
 
     def refused(self, error: RunwatchError) -> SafeText | None:
         """Show the service's errors below their fields; they are visible when the dialog has closed.
 
-        The next request gets a new key, because the same key with another body would be a conflict.
+        The next request gets a new key, because the same key with another body would be a conflict. A form that was
+        left before the response came shows nothing.
         """
+        if not self.is_attached:
+            return None
         self._key = str(uuid.uuid4())
         if not isinstance(error, ApiProblem):
             return None
@@ -295,9 +308,14 @@ class FormScreen(CoveringScreen):
         return line("close this and correct the marked fields; a new key will be used")
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:
-        """Go to the first rejected field; close the form if the request was accepted."""
-        if dialog.state == "done":
-            self.action_back()
+        """Go to the first rejected field; close the form once its request took effect or may have.
+
+        The form of a request with unknown outcome would make a new one, with another key.
+        """
+        if dialog.state in {"done", "unknown"}:
+            # The outcome may come when the user has changed the form, or has opened something else from it.
+            if self.is_current and not self._is_changed:
+                self.action_back()
         elif self._refused:
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
             self.fields.go_to(first)
@@ -317,6 +335,7 @@ class FormScreen(CoveringScreen):
         if self._values.get(id) == value:
             return
         self._values[id] = value
+        self._is_changed = True
         self._fresh.discard(id)
         # The service's errors belong to the previous body, and another body needs another key.
         self._refused.pop(id, None)
@@ -368,6 +387,7 @@ class FormScreen(CoveringScreen):
         if self._problems:
             # The last input may have made the form invalid.
             return
+        self._is_changed = False
         body = self.form.body(self._values)
         self.app.push_screen(self.build_dialog(session, encode_body(body), body, self._key).dialog)
 

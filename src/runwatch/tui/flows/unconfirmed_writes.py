@@ -6,7 +6,7 @@ with exactly these, so that nothing is done twice, or discards it and checks whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +18,7 @@ from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.runs.run_dialogs import make_run_opener
+from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
 from runwatch.tui.flows.write_sender import (
     PendingWrite,
     WriteSender,
@@ -48,16 +48,10 @@ class UnconfirmedWrites:
         self._console = console
         self._warning = ""
 
-    async def show_warning(self) -> None:
-        """Show, update or remove the notice about unconfirmed writes.
-
-        Raises:
-            DataError: the database is unusable.
-        """
+    def show_warning(self) -> None:
+        """Show, update or remove the notice about unconfirmed writes."""
         console = self._console
-        if console.session is None:
-            return
-        words = self._words(await console.session.unconfirmed_writes())
+        words = self._words(console.unconfirmed)
         if words == self._warning:
             return
         if self._warning in console.warnings:
@@ -82,8 +76,8 @@ class UnconfirmedWrites:
         session = screen.connected_session()
         if session is None:
             return
-        writes = await session.unconfirmed_writes()
-        await self.show_warning()
+        await self._console.report_unconfirmed_writes()
+        writes = self._console.unconfirmed
         if writes:
             title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
             screen.open_overlay(Menu(title, list(self._items(screen, session, writes)), id="kept-writes"))
@@ -91,7 +85,7 @@ class UnconfirmedWrites:
             screen.notify_user("No unconfirmed writes.")
 
     def _items(
-        self, screen: ConsoleScreen, session: ServiceSession, writes: list[UnconfirmedWrite]
+        self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite]
     ) -> Iterator[MenuItem]:
         for write in writes:
             what = OPERATIONS[write.request.operation].title
@@ -109,7 +103,7 @@ class UnconfirmedWrites:
         parts = (ago(write.created_at, console.clock.now()), about, write.reason)
         return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
 
-    def _words(self, writes: list[UnconfirmedWrite]) -> str:
+    def _words(self, writes: Sequence[UnconfirmedWrite]) -> str:
         if not writes:
             return ""
         console, oldest = self._console, writes[0]
@@ -143,22 +137,24 @@ def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWri
         body=None if written.body is None else _body(written.body),
         typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, write),
-        shows_secret=mutation is not None and bool(mutation.one_time_member),
+        shows_secret=mutation is not None and (bool(mutation.one_time_member) or mutation.private_page is not None),
     )
 
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
         describe, take, after = declared
-        items = [PendingWrite("kept", written, write)]
-        return WriteSender(screen, session, text, items, lambda _, answer: take(answer), describe=describe, after=after)
+        items = [PendingWrite(next(iter(written.path.values()), ""), written, write)]
+        return WriteSender(screen, session, text, items, take, describe=describe, after=after)
 
-    def done(_: str, answer: Any) -> None:
+    def done(_: str, answer: Any, is_watched: bool) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
         # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
         if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
             store_record(session, run)
-        if run.id and written.operation == SUBMIT:
-            screen.console.show_run(run.id)
+        if written.operation == SUBMIT:
+            forget_draft(screen.console, written.body)
+            if run.id and is_watched:
+                screen.console.show_run(run.id)
         session.live.refresh(Run)
 
     opens = make_run_opener(screen) if written.operation == SUBMIT else None
@@ -181,7 +177,7 @@ class _Discard(WriteSender):
             key=line(write.request.key),
             age=_sent(screen, write),
         )
-        super().__init__(screen, session, text, (), lambda _, __: None)
+        super().__init__(screen, session, text, (), lambda *_: None)
 
     def _title(self) -> str:
         return OPERATIONS[self._write.request.operation].title
@@ -190,10 +186,12 @@ class _Discard(WriteSender):
         try:
             await self._session.outbox.discard(self._write)
         except RunwatchError as error:
+            if not self.dialog.is_open:
+                raise
             self.dialog.show_refusal(make_problem_entry(self._session, self._write.request.operation, error))
         else:
             self.finish((label_span("forgotten here", Role.GOOD),))
-        await self._screen.console.report_unconfirmed_writes()
+        await self._console.report_unconfirmed_writes()
 
 
 def _body(body: bytes) -> SafeText:

@@ -6,7 +6,7 @@ All writes go through the session's outbox, so that one with unknown outcome can
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from textual.worker import Worker
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
-from runwatch.api.operations import CANCEL, OPERATIONS, Operation
+from runwatch.api.operations import CANCEL, OPERATIONS, Operation, is_listable
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError
 from runwatch.base.network.service_target import Target
@@ -31,6 +31,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 TYPED_CHARACTERS: Final = 6
@@ -79,11 +80,21 @@ def find_record_id(answer: Any, id_name: str) -> str:
     return next((answer[name] for name in names if isinstance(answer.get(name), str) and answer[name]), "")
 
 
+Done = Callable[[str, Any, bool], None]
+"""Takes the id of a changed record, the response's JSON, and whether the dialog is still open.
+
+If it is closed, the user does something else by now, so nothing may be selected or opened.
+"""
+
+
 class WriteSender:
     """Sends the writes that its dialog confirms.
 
+    The console owns the work: it goes on when the dialog and the screen that opened it are closed, and its outcome is
+    then told in a notice.
+
     Args:
-        done: Called with the id of each changed record and the response's JSON.
+        done: Called after each success.
         describe: Returns the text about the successful response of a single write, shown after "done".
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
             ``None`` for that of its code.
@@ -96,7 +107,7 @@ class WriteSender:
         session: ServiceSession,
         text: DialogText,
         items: Sequence[PendingWrite],
-        done: Callable[[str, Any], None],
+        done: Done,
         *,
         describe: Callable[[Any], Awaitable[StyledSpans]] | None = None,
         refused: Callable[[RunwatchError], SafeText | None] | None = None,
@@ -108,16 +119,20 @@ class WriteSender:
         self._answer: Any = None
         self._notice: tuple[str, str] | None = None
         self._screen = screen
+        self._console = screen.console
         self._session = session
         self._items = tuple(items)
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
-        self.dialog: Final = ConfirmDialog(text, screen, screen.console.header_info(), self)
+        new = [item.write for item in self._items if item.unconfirmed is None]
+        warnings = (unconfirmed_text(self._console, write.operation, write.path) for write in new)
+        text = replace(text, warning=next(filter(None, warnings), None))
+        self.dialog: Final = ConfirmDialog(text, screen, self._console.header_info(), self)
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome."""
-        self._work = start_worker(self._screen, self._send(), "sending", group="mutation")
+        self._work = start_worker(self._console, self._send(), "sending", group="mutation")
 
     def send_now(self) -> None:
         """End the rate-limit hold that the writes wait for; a second 429 closes the gate again."""
@@ -129,7 +144,7 @@ class WriteSender:
         After a success, the follow-up runs once the screen knows that the dialog has closed, and then the notice is
         shown where it leads.
         """
-        console = self._screen.console
+        console = self._console
         if self.dialog.state == "done":
             if self._after is not None and len(self._items) == 1:
                 console.call_later(self._after, self._answer)
@@ -137,7 +152,7 @@ class WriteSender:
                 console.call_later(console.notify_user, *self._notice)
         if self._is_held and self._work is not None:
             self._work.cancel()
-            self._screen.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
+            console.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
 
     async def _describe_record(self, answer: Any) -> StyledSpans:
         return describe_created_record(answer, find_id_member(OPERATIONS[self._items[0].write.operation]))
@@ -146,15 +161,18 @@ class WriteSender:
         try:
             outcomes = [await self._deliver(item) for item in self._items]
             is_one = len(outcomes) == 1 and outcomes[0] is None
-            self._show(outcomes, await self._describe(self._answer) if is_one else line(""))
+            description = await self._describe(self._answer) if is_one else line("")
+            try:
+                # First, so that a form that opens next knows them. Their notice stays after the dialog has closed.
+                await self._console.report_unconfirmed_writes()
+            finally:
+                self._show(outcomes, description)
         finally:
             self.dialog.let_leave()
-        # The notice about unconfirmed writes stays after the dialog has closed.
-        await self._screen.console.report_unconfirmed_writes()
 
     def _show(self, outcomes: Sequence[RunwatchError | None], description: StyledSpans) -> None:
         if not self.dialog.is_open:
-            self._notify_afterwards(outcomes)
+            self._tell_afterwards(outcomes)
             return
         if len(self._items) > 1:
             good = sum(error is None for error in outcomes)
@@ -197,17 +215,36 @@ class WriteSender:
         if closes:
             # What is new comes first, so that a narrow window cuts the id.
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
-            words = f" {self._screen.console.glyphs.dot} ".join((*news, done))
+            words = f" {self._console.glyphs.dot} ".join((*news, done))
             self._notice = f"{self._title()}: {words}", Role.GOOD
-        self.dialog.finish(outcome, closes=closes)
+        if self.dialog.is_open:
+            self.dialog.finish(outcome, closes=closes)
 
-    def _notify_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
-        """Tell the outcome in a notice, because the user has left the dialog meanwhile."""
+    def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
+        """Tell the outcome in a notice, and where it led, because the user has left the dialog meanwhile."""
         good = sum(error is None for error in outcomes)
         first = next((error for error in outcomes if error is not None), None)
+        is_unknown = isinstance(first, ApiError) and not first.outcome_known
         words = "done" if first is None else first.title if len(outcomes) == 1 else f"{good} of {len(outcomes)} done"
-        role = Role.GOOD if first is None else Role.WARN
-        self._screen.console.notify_user(f"{self._title()}: {words}", role)
+        if is_unknown:
+            words += ", outcome unknown"
+        elif isinstance(first, ApiProblem):
+            words += "; :problems explains it"
+        elif len(outcomes) == 1 and (record_id := self._record_to_open()):
+            words += f"; :open {record_id} shows it"
+        if len(outcomes) == 1:
+            self.dialog.state = "done" if first is None else "unknown" if is_unknown else "refused"
+            if self._refused is not None and self.dialog.state == "refused" and first is not None:
+                self._refused(first)
+            if self._screen.is_attached:
+                self._screen.dialog_closed(self.dialog)
+        self._console.notify_user(f"{self._title()}: {words}", Role.GOOD if first is None else Role.WARN)
+
+    def _record_to_open(self) -> str:
+        """Return the id of the record in the response, if a screen lists its kind."""
+        facts = OPERATIONS[self._items[0].write.operation]
+        is_listed = facts.record is not None and is_listable(facts.record) and isinstance(self._answer, dict)
+        return find_record_id(self._answer, find_id_member(facts)) if is_listed else ""
 
     def _title(self) -> str:
         return OPERATIONS[self._items[0].write.operation].title
@@ -229,7 +266,7 @@ class WriteSender:
             self._is_held = True
             self._show_outcome(item, label_span(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN))
             if self.dialog.is_open:
-                console = self._screen.console
+                console = self._console
                 goes_at = time_of_day(console.clock.now() + timedelta(seconds=seconds), console.render_context())
                 self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
 
@@ -252,7 +289,7 @@ class WriteSender:
             item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
         )
         self._answer = answer.value
-        self._done(item.id, answer.value)
+        self._done(item.id, answer.value, self.dialog.is_open)
         return None
 
     def _show_outcome(self, item: PendingWrite, outcome: StyledSpan) -> None:
@@ -316,6 +353,24 @@ def problem_entry_from_error(
         if problem.instance:
             entry["instance"] = problem.instance
     return ProblemEntry(entry)
+
+
+def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) -> SafeText | None:
+    """Return the warning that the outcome of the same request is unknown, and how to retry it; ``None`` without one.
+
+    A new request would do the same a second time.
+    """
+    same = [
+        write for write in console.unconfirmed if (write.request.operation, write.request.path) == (operation, path)
+    ]
+    if not same:
+        return None
+    sent = time_of_day(same[-1].created_at, console.render_context())
+    return line(
+        f"{OPERATIONS[operation].title}, sent at {sent}: outcome unknown. Sending from here makes a new request; to"
+        f" retry that one with its key, leave with esc and press {console.keys.shown('app.outbox')}.",
+        None,
+    )
 
 
 def request_text(operation: str, path: Mapping[str, str]) -> SafeText:

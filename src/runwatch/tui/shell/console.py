@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runwatch.settings.resolver import SettingsResolver
     from runwatch.settings.settings_file import LoadedSettings
     from runwatch.settings.view_state import PaneSplit, ViewState
+    from runwatch.store.repositories.outbox import UnconfirmedWrite
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
     from runwatch.tui.core.command_keys import CommandKeys
@@ -107,6 +108,7 @@ class Console(WidgetApp):
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
         undo: The last local changes.
+        unconfirmed: Writes of the current profile with unknown outcome, the oldest first, as far as they are read.
         splits: How the user divided the screens with a list and a detail, by name.
     """
 
@@ -126,6 +128,7 @@ class Console(WidgetApp):
     run_draft: Mapping[str, str] | None
     recent_commands: list[str]
     undo: UndoStack
+    unconfirmed: Sequence[UnconfirmedWrite]
     splits: dict[str, PaneSplit]
     history: ViewHistory
     key_queue: HeldKeys
@@ -297,7 +300,7 @@ class Console(WidgetApp):
         raise NotImplementedError
 
     async def report_unconfirmed_writes(self) -> None:
-        """Update the notice about unconfirmed writes.
+        """Read the unconfirmed writes, and update the notice about them.
 
         Raises:
             DataError: the database is unusable.

@@ -82,6 +82,9 @@ class ConsoleScreen(Screen[None]):
     NARROW_BELOW: ClassVar[int] = 0
     """Cells of width below which the screen has the CSS class ``-narrow``."""
 
+    TAKES_TEXT: ClassVar[bool] = False
+    """Whether keys are text here, so that no notice above the hints may name one."""
+
     SHOWS_OUTCOMES: ClassVar[bool] = False
     """Whether it shows the response of an action itself, so that nothing else opens."""
 
@@ -144,6 +147,7 @@ class ConsoleScreen(Screen[None]):
         """Update the screen when it comes to the front again."""
         self.update_header()
         self.show_hints()
+        self.console.show_warnings()
         self.data_changed(frozenset())
         await asyncio.sleep(0)
 

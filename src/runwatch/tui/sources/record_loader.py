@@ -49,7 +49,7 @@ def reload_lists(screen: ConsoleScreen, session: ServiceSession, kinds: Iterable
         if kind in shown:
             session.live.refresh(kind)
         elif is_listable(kind) and is_list_loaded(session, kind):
-            start_worker(screen, _read(session, kind), f"reading the list of {kind.KIND} again")
+            start_worker(screen.console, _read(session, kind), f"reading the list of {kind.KIND} again")
 
 
 async def read_object(session: ServiceSession, operation: str, record_id: str) -> dict[str, Any]:

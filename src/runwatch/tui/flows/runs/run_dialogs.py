@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.api.operations import CANCEL, SUBMIT
 from runwatch.base.errors import RunwatchError
+from runwatch.base.json import encode_body
 from runwatch.base.text import cell_width
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import WriteRequest
@@ -24,12 +25,14 @@ from runwatch.tui.flows.write_sender import (
 from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.run_form import FORM
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import elapsed_clock, grouped_number, seconds_since, short_id, spent_amount, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
@@ -108,7 +111,7 @@ def _build_cancel_dialog(
         now=now,
     )
 
-    def done(run_id: str, answer: Any) -> None:
+    def done(run_id: str, answer: Any, _: bool) -> None:
         if isinstance(answer, dict):
             store_record(session, Run(answer))
         # A replayed response may be old, so read the run again.
@@ -124,7 +127,7 @@ def build_submit_dialog(
     shown: Any,
     *,
     key: str,
-    done: Callable[[str], None],
+    done: Callable[[str, bool], None],
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
 ) -> WriteSender:
     """Build the dialog that submits a run.
@@ -132,7 +135,7 @@ def build_submit_dialog(
     Args:
         body: The exact bytes.
         shown: The body as a value, for the preview.
-        done: Called with the id of the accepted run.
+        done: Called with the id of the accepted run, and whether the dialog is still open.
         refused: Called with the error of a rejected request; returns the next step for the problem, if any.
     """
     is_test = isinstance(shown, dict) and shown.get("mode") == "echo"
@@ -151,10 +154,10 @@ def build_submit_dialog(
         body=render_request_body(shown),
     )
 
-    def accepted(_: str, answer: Any) -> None:
+    def accepted(_: str, answer: Any, is_watched: bool) -> None:
         run = Run(answer)
         store_record(session, run)
-        done(run.id)
+        done(run.id, is_watched)
 
     writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
     return WriteSender(screen, session, text, writes, accepted, refused=refused, after=make_run_opener(screen))
@@ -167,6 +170,12 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
         await screen.console.open_run(Run(answer).id)
 
     return open_it
+
+
+def forget_draft(console: Console, body: bytes | None) -> None:
+    """Forget the draft of the run form if it makes this body, whose run is accepted."""
+    if console.run_draft is not None and encode_body(FORM.body(console.run_draft)) == body:
+        console.run_draft = None
 
 
 def _run_rows(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> tuple[DialogRow, ...]:

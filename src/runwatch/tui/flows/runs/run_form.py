@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
 from textual.widgets import Static
 
+from runwatch.api.operations import SUBMIT
 from runwatch.tui.core.rendering import StyledSpans, to_content
 from runwatch.tui.flows.form_screen import FormScreen
-from runwatch.tui.flows.runs.run_dialogs import build_submit_dialog
+from runwatch.tui.flows.runs.run_dialogs import build_submit_dialog, forget_draft
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.actions.run_form import FORM, RunPrefill, prefill_from_run, start_values
 from runwatch.view.text.format import short_id
@@ -20,6 +22,7 @@ from runwatch.view.text.safe_text import line
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.write_sender import WriteSender
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
     from runwatch.view.runs.run_facts import RunFacts
 
@@ -89,8 +92,9 @@ class RunFormScreen(FormScreen):
             title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
         return line(title)
 
-    def request_line(self) -> StyledSpans:
-        return line("POST /v1/executions")
+    @property
+    def request(self) -> tuple[str, Mapping[str, str]]:
+        return SUBMIT, {}
 
     def before_fields(self) -> Sequence[Widget]:
         """Create a note about a kept draft, or about what is unknown of the earlier run."""
@@ -105,8 +109,12 @@ class RunFormScreen(FormScreen):
         self.console.run_draft = dict(values)
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        return build_submit_dialog(self, session, body, shown, key=key, done=self._accepted, refused=self.refused)
+        return build_submit_dialog(
+            self, session, body, shown, key=key, done=partial(_accepted, self.console, body), refused=self.refused
+        )
 
-    def _accepted(self, run_id: str) -> None:
-        self.console.run_draft = None
-        self.console.show_run(run_id)
+
+def _accepted(console: Console, body: bytes, run_id: str, is_watched: bool) -> None:
+    forget_draft(console, body)
+    if is_watched:
+        console.show_run(run_id)
