@@ -29,7 +29,7 @@ from runwatch.store.state.failure_kind import FailureKind
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
 from tests.support.clock import FakeClock
-from tests.support.scripted import Said
+from tests.support.scripted import Heard, Said
 
 FORTY = [f"ex_{number:04}" for number in range(40)]
 
@@ -45,6 +45,17 @@ def limited(limit: int = 60, ticking: Ticking | None = None, clock: FakeClock | 
 def completed(prefix: str, count: int) -> list[dict[str, Any]]:
     """Runs as a scripted service keeps them."""
     return [dict(run(f"{prefix}{number:04}", "completed").raw) for number in range(count)]
+
+
+class WithoutCursors(LimitedService):
+    """A service that may refuse every page but the first of a list."""
+
+    refuses_cursors = False
+
+    def _answer(self, heard: Heard) -> Said:
+        if self.refuses_cursors and "cursor" in heard.head.query:
+            return Said(400, problem("invalid_request", status=400))
+        return super()._answer(heard)
 
 
 PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
@@ -115,6 +126,44 @@ async def test_live_runs_far_below_the_newest_page_are_read_one_by_one(tmp_path:
         assert not any("cursor" in heard.head.query for heard in service.heard[asked:])
 
 
+async def test_one_live_run_far_down_does_not_have_the_others_read_one_by_one(tmp_path: Path) -> None:
+    far = 5_000
+    service = LimitedService(runs=completed("ex_", far + 1), account=account(quota=None))
+    service.runs[:300] = [dict(run(f"ex_{number:04}").raw) for number in range(300)]
+    service.runs[far] = dict(run(f"ex_{far}").raw)
+    async with watching(service, tmp_path) as watch:
+        watch.session.live.runs.rest.go_to_end()
+        await watch.let_pass(3)
+        service.runs[:] = completed("ex_", far + 1)
+        asked = len(service.heard)
+        await watch.let_pass(8)
+        known = watch.session.store.collection("work", "run").records
+        assert {record.status for record in known if isinstance(record, Run)} == {"completed"}
+        assert len(service.heard) - asked < 15
+
+
+async def test_live_runs_are_read_one_by_one_where_their_page_is_refused(tmp_path: Path) -> None:
+    service = WithoutCursors(runs=[run(f"ex_{number:04}") for number in range(104)], account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        await watch.let_pass(3)
+        service.runs[:], service.refuses_cursors = completed("ex_", 104), True
+        await watch.let_pass(12)
+        known = watch.session.store.collection("work", "run").records
+        assert {record.status for record in known if isinstance(record, Run)} == {"completed"}
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_live_run_that_the_service_does_not_have_leaves_the_list(tmp_path: Path, status: int) -> None:
+    service = LimitedService(runs=[run(run_id) for run_id in FORTY], account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        service.runs[:] = [*completed("ex_new", 100), *service.runs[:-1]]
+        service.say("GET", f"/v1/executions/{FORTY[-1]}", Said(status, problem("gone", status=status)))
+        await watch.let_pass(12)
+        known = watch.session.store.collection("work", "run").by_id
+        assert FORTY[-1] not in known
+        assert FORTY[-2] in known
+
+
 @pytest.mark.parametrize("new", [300, 1_500])
 async def test_a_gap_after_many_new_runs_is_closed_in_order(tmp_path: Path, new: int) -> None:
     service = LimitedService(runs=completed("ex_a", 250), account=account(quota=None))
@@ -147,6 +196,36 @@ async def test_a_gap_in_a_gap_is_closed_too(tmp_path: Path) -> None:
         await watch.let_pass(5)
         assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
         assert runs.end_is_proven
+
+
+async def test_a_gap_after_the_records_of_the_last_session_is_closed(tmp_path: Path) -> None:
+    service = LimitedService(runs=completed("ex_a", 150), account=account(quota=None))
+    async with watching(service, tmp_path, (Run,)) as watch:
+        await watch.let_pass(3)
+    service = LimitedService(runs=[*completed("ex_b", 350), *completed("ex_a", 150)], account=account(quota=None))
+    async with watching(service, tmp_path, (Run,)) as watch:
+        rest, runs = watch.session.live.runs.rest, watch.session.store.collection("work", "run")
+        await watch.let_pass(3)
+        assert list(runs.by_id) == [one["execution_id"] for one in service.runs[:450]]
+        assert (rest.has_gap, rest.has_more, runs.end_is_proven) == (False, True, False)
+        rest.go_on()
+        await watch.let_pass(1)
+        assert runs.end_is_proven
+
+
+async def test_other_records_in_a_filtered_list_are_no_gap(tmp_path: Path) -> None:
+    service = LimitedService(runs=[run(f"ex_{number:04}") for number in range(1_500)], account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        live = watch.session.live
+        live.scheduler.remove(live.runs.JOB)
+        live.start_filtered_list(Run, "run where x", lambda: {"status": "running"})
+        await watch.let_pass(3)
+        service.runs[:] = [dict(run(f"ex_new{number:04}").raw) for number in range(1_500)]
+        asked = len(service.heard)
+        await watch.let_pass(31)
+        read = [heard.head for heard in service.heard[asked:] if "status" in heard.head.query]
+        assert read
+        assert not any("cursor" in head.query for head in read)
 
 
 async def test_a_long_gap_is_read_on_when_the_user_gets_to_the_end(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class _Place:
         below: Ids below a gap, which end it; empty at the end of what was read.
         end_is_proven: Whether the number of records is the total once the gap is closed.
         pages: How many more pages of the gap are read without being asked.
+        is_above_cache: Whether the records below the gap are from disk, so that the list goes on right after the gap.
     """
 
     cursor: str
@@ -53,6 +54,7 @@ class _Place:
     below: frozenset[str] = frozenset()
     end_is_proven: bool = False
     pages: int = 0
+    is_above_cache: bool = False
 
 
 class ListContinuation:
@@ -90,6 +92,25 @@ class ListContinuation:
         """Whether further pages are being read or wait for their turn."""
         return self._wanted > 0
 
+    @property
+    def has_gap(self) -> bool:
+        """Whether records are missing between some that are held."""
+        return self.gap_after != ""
+
+    @property
+    def closes_gap(self) -> bool:
+        """Whether a gap is read without being asked."""
+        return self.has_gap and self._places[-1].pages > 0
+
+    @property
+    def gap_after(self) -> str:
+        """Id of the last record above the newest gap; empty without one."""
+        return self._places[-1].after if self._places else ""
+
+    def is_below_gap(self, record_id: str) -> bool:
+        """Return whether a record is one of the nearest below the newest gap."""
+        return bool(self._places) and record_id in self._places[-1].below
+
     def note_beginning(self, records: Iterable[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
 
@@ -113,11 +134,19 @@ class ListContinuation:
 
     def _open_gap(self, place: _Place, ids: Sequence[str]) -> None:
         """Go on after a beginning that does not meet what was polled before, if anything was."""
-        if self._has_begun and ids and self._newest:
-            place.after, place.below, place.pages = ids[-1], self._newest, GAP_PAGES
-            place.end_is_proven = self._writer.collection(self._name).end_is_proven
+        collection = self._writer.collection(self._name)
+        if self._name != self._kind.KIND:
+            # Any record may leave a filtered list, so that a beginning of others is no gap.
+            below = frozenset[str]()
+        elif self._has_begun:
+            below = self._newest
         else:
+            below = frozenset(islice(collection.by_id, JOINED_BY)) if collection.cached_at else frozenset()
+        if not self._has_begun or not below:
             self._places = []
+        if ids and below and below.isdisjoint(ids):
+            place.after, place.below, place.pages = ids[-1], below, GAP_PAGES
+            place.end_is_proven, place.is_above_cache = collection.end_is_proven, not self._has_begun
         self._places.append(place)
 
     def go_on(self, pages: int = 1, *, is_asked: bool = True) -> None:
@@ -167,7 +196,7 @@ class ListContinuation:
         if page.next_cursor is None:
             self._places = []
         elif is_closed:
-            self._places.pop()
+            self._places[-1:] = [_Place(page.next_cursor, place.query)] if place.is_above_cache else []
         else:
             place.cursor = page.next_cursor
             if place.after and page.records:

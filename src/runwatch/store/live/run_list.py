@@ -27,6 +27,9 @@ OLDER_S: Final = 5.0
 WATCHED_S: Final = 10.0
 """How often the watch list is read for a service without a list."""
 
+_GONE: Final = frozenset({404, 410})
+"""Status codes of a run that the service does not have."""
+
 _PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
 
 
@@ -98,7 +101,8 @@ class RunList:
         is_joined = self.rest.note_beginning(runs.values(), page)
         is_whole = page.next_cursor is None
         await self._writer.take(Run.KIND, runs.values(), page, is_whole=is_whole, is_joined=is_joined)
-        if self._older_live() and self._OLDER_JOB not in self._scheduler:
+        # The pages of a gap say the same of the runs on them.
+        if not self.rest.closes_gap and self._older_live() and self._OLDER_JOB not in self._scheduler:
             self._scheduler.add(self._OLDER_JOB, JobPriority.TAIL, self._read_older)
         return self._sweep_s()
 
@@ -126,8 +130,7 @@ class RunList:
         self._sought.intersection_update(older)
         if not self._sought:
             self._sought = set(older)
-            pages = self._pages_down_to_last(self._sought)
-            self._older_cursor, self._older_pages = self._after_swept, pages if pages < len(older) else 0
+            self._older_cursor, self._older_pages = self._after_swept, self._pages_worth_reading(self._sought)
         if self._older_cursor is not None and self._older_pages > 0:
             is_read = await self._read_older_page(self._older_cursor)
             wait = 0.0
@@ -140,18 +143,30 @@ class RunList:
             self._sought.clear()
         return wait if self._sought else OLDER_S
 
-    def _pages_down_to_last(self, run_ids: set[str]) -> int:
-        """Return how many pages after the swept ones it takes to see all these runs."""
-        last = max(place for place, run_id in enumerate(self._writer.collection(Run.KIND).by_id) if run_id in run_ids)
-        return (last - len(self._swept)) // SWEEP_PAGE + 1
+    def _pages_worth_reading(self, run_ids: set[str]) -> int:
+        """Return how many pages after the swept ones save most requests, if each of the other runs takes one.
+
+        Below a gap the place of a run is not known.
+        """
+        pages = saved = seen = 0
+        for place, run_id in enumerate(self._writer.collection(Run.KIND).by_id):
+            if run_id in run_ids:
+                seen += 1
+                down_to = (place - len(self._swept)) // SWEEP_PAGE + 1
+                if seen - down_to > saved:
+                    pages, saved = down_to, seen - down_to
+            if run_id == self.rest.gap_after:
+                break
+        return pages
 
     async def _read_older_page(self, cursor: str) -> bool:
         """Read one page for what it says of runs known here; return whether others can be read now."""
         try:
             page = await self._client.page("getExecutions", query={"limit": SWEEP_PAGE, "cursor": cursor})
-        except ApiError:
-            # The sweep meets the same service, and shows the failure.
-            return False
+        except ApiError as error:
+            # The sweep meets the same service, and shows the failure. A cursor may be refused where runs are not.
+            self._older_pages = 0
+            return read_failure_from_error(error, collection=False).kind not in _PASSING
         known = self._writer.collection(Run.KIND).by_id
         self._writer.continue_list(Run.KIND, [run for run in page.records if run.id in known], job=self._OLDER_JOB)
         self._sought.difference_update(run.id for run in page.records)
@@ -175,6 +190,6 @@ class RunList:
             if read_failure_from_error(error, collection=False).kind in _PASSING:
                 return False
             self._unknown.add(run_id)
-            if isinstance(error, ApiProblem) and error.code == "not_found":
+            if isinstance(error, ApiProblem) and error.status in _GONE and not error.is_synthetic:
                 self._writer.drop_record(Run.KIND, run_id)
         return True
