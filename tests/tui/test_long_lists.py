@@ -60,3 +60,21 @@ async def test_esc_stops_reading_on_before_it_clears_the_filter(tmp_path: Path) 
         await driven.hides("reading on")
         await driven.shows("1 of 100 read")
         await driven.reaches("100 so far", "escape")
+
+
+async def test_a_gap_between_two_rows_is_named_and_read_where_the_cursor_gets_to_it(tmp_path: Path) -> None:
+    runs = [run(f"ex_{number:04}", "completed", created_at=at(60 + number)) for number in range(450)]
+    service = ScriptedService(runs=runs, account=account(quota=None))
+    async with console(service, tmp_path, open_at="runs") as driven:
+        await driven.shows("100 so far")
+        new = [run(f"ex_new{number:04}", "completed", created_at=at(number / 60)) for number in range(3_000)]
+        service.runs[:0] = [dict(one.raw) for one in new]
+        await driven.comes("some are missing, G reads them")
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        (rest,) = screen.rests()
+        await driven.until(lambda: rest.gap_after in {row.key for row in screen.table.rows}, "the rows to be there")
+        screen.table.select(rest.gap_after)
+        await driven.hides("some are missing")
+        await driven.comes("3,100 so far")
+        assert not rest.has_gap

@@ -25,7 +25,7 @@ JOINED_BY: Final = 1_000
 """So many records at the beginning of a list tell whether it joins what was polled before."""
 
 GAP_PAGES: Final = 20
-"""So many pages of a gap are read without being asked; the others when the user gets there."""
+"""So many pages of a gap are read without being asked, and so many more each time the user gets there."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
@@ -107,10 +107,6 @@ class ListContinuation:
         """Id of the last record above the newest gap; empty without one."""
         return self._places[-1].after if self._places else ""
 
-    def is_below_gap(self, record_id: str) -> bool:
-        """Return whether a record is one of the nearest below the newest gap."""
-        return bool(self._places) and record_id in self._places[-1].below
-
     def note_beginning(self, records: Iterable[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
 
@@ -159,6 +155,13 @@ class ListContinuation:
             self._pages = max(self._pages, pages)
         if self.has_more:
             self._scheduler.add(self._job, JobPriority.SCREEN, self._read_page, is_asked=is_asked)
+
+    def reach(self, record_id: str, *, is_last: bool) -> None:
+        """Read on where the user gets to: more of a gap beside a record, or the next page after the last one."""
+        if self.has_gap and (record_id == self.gap_after or record_id in self._places[-1].below):
+            self.go_on(GAP_PAGES)
+        elif is_last:
+            self.go_on()
 
     def go_to_end(self) -> None:
         """Read all further pages for the user, after the first one within the budget."""

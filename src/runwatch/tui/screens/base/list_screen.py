@@ -474,10 +474,15 @@ class ListScreen(RowScreen):
         )
 
     def _going_words(self) -> tuple[StyledSpan, ...]:
-        """Say that the list is read on, and which key stops that."""
-        if not self.is_going_to_end:
+        """Say that the list is read on, and which key stops that, or that records between its rows are missing."""
+        if self.is_going_to_end:
+            return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
+        gaps = [rest for rest in self.rests() if rest.has_gap]
+        if not gaps:
             return ()
-        return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
+        if any(rest.is_reading for rest in gaps):
+            return (label_span("reading missing ones  ", Role.LIVE),)
+        return (label_span("some are missing, G reads them  ", Role.WARN),)
 
     def _work_words(self) -> tuple[StyledSpan, ...]:
         """Say that the rows of another order or filter are still shown."""

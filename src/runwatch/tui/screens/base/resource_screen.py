@@ -489,11 +489,12 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._rest = self.set_timer(DEBOUNCE_S, self._rested)
 
     def _read_on(self) -> None:
-        """Read the next page of the list if the cursor is on its last row."""
-        is_at_end = self.table.line_count() > 0 and self.table.cursor == self.table.line_count() - 1
-        if is_at_end and not self.is_going_to_end:
+        """Read on where the cursor is at the end of the list, or beside a gap in it."""
+        row = self.row
+        if row is not None and not self.is_going_to_end:
+            is_last = self.table.cursor == self.table.line_count() - 1
             for rest in self.rests():
-                rest.go_on()
+                rest.reach(row.id, is_last=is_last)
 
     def on_record_table_end_requested(self, message: RecordTable.EndRequested) -> None:
         """Go to the real end of the list: the cursor follows once the list is read."""
