@@ -13,6 +13,7 @@ from runwatch.records.problem import Problem
 from runwatch.records.run import Run
 from runwatch.store.state.changes import (
     CacheRead,
+    ListContinued,
     ListRead,
     ReadFailed,
     ReadFailure,
@@ -279,3 +280,17 @@ async def test_a_list_that_nobody_shows_any_more_is_not_mixed_with_the_one_that_
     store.apply(read(run("other"), complete=False))
     await taking
     assert "other" in store.collection("local", "run").by_id
+
+
+@pytest.mark.parametrize("change", [
+    ListRead("local", "run", NOW + timedelta(seconds=9), 19, (run("a"),)),
+    ListContinued("local", "run", NOW + timedelta(seconds=9), 19, (run("a"),)),
+    RecordRead("local", "run", NOW + timedelta(seconds=9), 19, run("a")),
+])  # fmt: skip
+def test_who_holds_an_unchanged_record_sees_that_it_was_read_again(store: Store, change: StoreChange) -> None:
+    store.apply(read(run("a")))
+    held = store.get("local", "run", "a")
+    assert held is not None
+    store.apply(change)
+    assert store.get("local", "run", "a") is held
+    assert held.seen_at == change.at

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.state.collection import StoredRecord
 from runwatch.view.runs.run_facts import (
+    COUNTS_ON,
     FROM_EVENTS,
     FROM_RECEIPT,
     FROM_REQUEST,
@@ -110,3 +113,30 @@ def test_amounts_that_would_overflow_are_not_added_up() -> None:
 def test_a_request_body_that_is_no_object_is_no_request() -> None:
     assert parse_submitted_request([1]) is None
     assert parse_submitted_request({"mode": "echo"}) == SubmittedRequest({"mode": "echo"})
+
+
+def test_the_time_of_a_live_run_waits_for_the_next_read_and_never_runs_back() -> None:
+    created = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    run = builders.run(created_at="2026-11-21T12:00:00Z")
+    stored = StoredRecord(run, created, 0.0)
+    facts = RunFacts(run, stored=stored)
+    shown = []
+    for second in range(60):
+        if second == 40:
+            stored.seen_at = created + timedelta(seconds=second)
+        shown.append(facts.running_s(created + timedelta(seconds=second)))
+    pause = COUNTS_ON.total_seconds()
+    assert shown[:11] == list(range(11))
+    assert set(shown[10:40]) == {pause}
+    assert shown[40:51] == list(range(40, 51))
+    assert shown[-1] == 40 + pause
+
+
+def test_an_event_says_that_a_run_is_live_and_a_run_just_read_counts_on() -> None:
+    created = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    run = builders.run(created_at="2026-11-21T12:00:00Z")
+    later = builders.event(1, at="2026-11-21T12:00:30Z")
+    stored, now = StoredRecord(run, created, 0.0), created + timedelta(hours=1)
+    assert RunFacts(run, last_event=later, stored=stored).running_s(now) == 30 + COUNTS_ON.total_seconds()
+    assert RunFacts(run).running_s(now) == 3600
+    assert RunFacts(Run({"execution_id": "ex_1"}), stored=stored).running_s(now) is None

@@ -74,14 +74,7 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
     known: dict[str, StoredRecord] = {}
     for start in range(0, len(change.records), STEP):
         for record in change.records[start : start + STEP]:
-            key = record.id
-            was = before.get(key)
-            if was is not None and was.record is record:
-                # Seen again, which stays true even if this list is dropped. An unchanged list allocates nothing.
-                was.seen_at, was.monotonic = change.at, change.monotonic
-                known[key] = was
-            else:
-                known[key] = StoredRecord(record, change.at, change.monotonic)
+            known[record.id] = _seen(before.get(record.id), record, change)
         yield
     added: list[str] = []
     changed: list[str] = []
@@ -91,7 +84,7 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
             was = before.get(key)
             if was is None:
                 added.append(key)
-            elif was is not now and _differ(was.record, now.record):
+            elif was is not now:
                 changed.append(key)
         yield
     missing: list[str] = []
@@ -112,8 +105,13 @@ def apply_list_in_steps(collection: Collection, change: ListRead) -> Generator[N
     return CollectionDelta(change.profile, change.kind, tuple(added), tuple(changed), tuple(missing))
 
 
-def _differ(one: Record, other: Record) -> bool:
-    return one is not other and one != other
+def _seen(before: StoredRecord | None, record: Record, change: StoreChange) -> StoredRecord:
+    """Return what is stored of a record now: the same object if only the time differs, which its readers see."""
+    if before is None or (before.record is not record and before.record != record):
+        return StoredRecord(record, change.at, change.monotonic)
+    # Seen again, which stays true even if this change is dropped. An unchanged list allocates nothing.
+    before.seen_at, before.monotonic = change.at, change.monotonic
+    return before
 
 
 def _from_continuation(collection: Collection, change: ListContinued) -> CollectionDelta:
@@ -122,14 +120,14 @@ def _from_continuation(collection: Collection, change: ListContinued) -> Collect
     followers = defaultdict[str, list[str]](list)
     for record in change.records:
         before = known.get(record.id)
+        known[record.id] = now = _seen(before, record, change)
         if before is not None:
             place = record.id
-            changed += [record.id] if before.record != record else []
+            changed += [record.id] if now is not before else []
         else:
             added.append(record.id)
             if place in known:
                 followers[place].append(record.id)
-        known[record.id] = StoredRecord(record, change.at, change.monotonic)
     if followers:
         collection.by_id = _in_order(known, followers)
     collection.revision += bool(added or changed)
@@ -148,13 +146,13 @@ def _in_order(known: Mapping[str, StoredRecord], followers: Mapping[str, Sequenc
 def _from_record(collection: Collection, change: RecordRead) -> CollectionDelta:
     key = change.record.id
     before = collection.by_id.get(key)
-    known = StoredRecord(change.record, change.at, change.monotonic)
+    known = _seen(before, change.record, change)
     if before is None:
         # Lists begin with the newest record.
         collection.by_id = {key: known} | collection.by_id
         collection.revision += 1
         return CollectionDelta(change.profile, change.kind, added=(key,))
     collection.by_id[key] = known
-    changed = (key,) if before.record != change.record else ()
+    changed = (key,) if known is not before else ()
     collection.revision += len(changed)
     return CollectionDelta(change.profile, change.kind, changed=changed)

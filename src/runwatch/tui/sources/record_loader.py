@@ -91,8 +91,10 @@ def store_record(session: ServiceSession, record: Record) -> None:
 def as_known_now(session: ServiceSession, facts: RunFacts) -> RunFacts:
     """Return a run with what the store and its events say of it now."""
     profile, run_id = session.scope.profile, facts.id
+    stored = session.store.get(profile, Run.KIND, run_id)
     return facts._replace(
-        run=session.store.find(profile, Run, run_id) or facts.run,
+        run=stored.record if stored is not None and isinstance(stored.record, Run) else facts.run,
+        stored=stored,
         receipt=session.store.find(profile, Receipt, run_id) or facts.receipt,
         last_event=session.live.tails.last_event(run_id) or facts.last_event,
     )

@@ -60,9 +60,8 @@ class StoreSource:
         return self._collection.revision, receipts.revision, self._local_read, heard
 
     def _make(self) -> Sequence[Any]:
-        records = self._collection.records
         if self._spec.record is not Run:
-            return records
+            return self._collection.records
         receipts = self._store.collection(self._profile, Receipt.KIND)
         live = self._session.live if self._session is not None else None
         return [
@@ -73,9 +72,10 @@ class StoreSource:
                 None if live is None else live.tails.last_event(record.id),
                 self._notes.get((record.id, "label"), ""),
                 self._notes.get((record.id, "note"), ""),
+                stored=stored,
             )
-            for record in records
-            if isinstance(record, Run)
+            for stored in self._collection.by_id.values()
+            if isinstance(record := stored.record, Run)
         ]
 
     def state(self) -> PaneState:

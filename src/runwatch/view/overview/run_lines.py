@@ -30,7 +30,6 @@ from runwatch.view.text.format import (
     listed_amount,
     money,
     percent,
-    seconds_since,
     short_id,
     usage_ratio,
     usage_role,
@@ -89,8 +88,8 @@ def _oldest(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
     dated = [(run.run.created_at, run) for run in known.live if run.run.created_at is not None]
     if not dated:
         return [()]
-    created, run = min(dated, key=lambda pair: pair[0])
-    age = elapsed_clock(max(seconds_since(created, context.now), 0))
+    _, run = min(dated, key=lambda pair: pair[0])
+    age = elapsed_clock(run.running_s(context.now))
     return [
         (
             make_plain_span("oldest "),

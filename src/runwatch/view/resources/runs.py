@@ -40,7 +40,6 @@ from runwatch.view.text.format import (
     money_exact,
     over_limit,
     percent,
-    seconds_since,
     short_ago,
     short_id,
     spent_amount,
@@ -94,10 +93,8 @@ def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
     if facts.is_final:
         took = facts.took_s.value
         return line(context.glyphs.unknown) if took is None else elapsed_clock(took)
-    created = facts.run.created_at
-    return (
-        line(context.glyphs.unknown) if created is None else elapsed_clock(max(seconds_since(created, context.now), 0))
-    )
+    running = facts.running_s(context.now)
+    return line(context.glyphs.unknown) if running is None else elapsed_clock(running)
 
 
 def _started(facts: RunFacts, context: RenderContext) -> CellText:
@@ -292,8 +289,8 @@ def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
 def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     if facts.is_final:
         return _known(facts.took_s, duration(facts.took_s.value), context)
-    created = facts.run.created_at
-    return None if created is None else elapsed_clock(max(seconds_since(created, context.now), 0))
+    running = facts.running_s(context.now)
+    return None if running is None else elapsed_clock(running)
 
 
 def _own_status(facts: RunFacts) -> str:

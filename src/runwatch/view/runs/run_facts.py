@@ -8,9 +8,9 @@ values stay unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from runwatch.records.event import RunEvent
 from runwatch.records.packet import DecisionPacket
@@ -19,7 +19,15 @@ from runwatch.records.record import Record, mapping, one, text
 from runwatch.records.run import Budget, CallError, Policy, Run
 from runwatch.records.states import is_final
 
+if TYPE_CHECKING:
+    from runwatch.store.state.collection import StoredRecord
+
 T = TypeVar("T")
+
+COUNTS_ON: Final = timedelta(seconds=10)
+"""So long after the last read of a live run its time counts on: the longest time between two reads of the newest runs
+that a usual limit needs.
+"""
 
 FROM_RUN: Final = "run"
 FROM_REQUEST: Final = "own request"
@@ -73,6 +81,7 @@ class RunFacts(NamedTuple):
         label: The user's label; empty for none.
         note: The user's note; empty for none.
         call_errors: How providers refused its calls, if the run was read alone; a run from a list does not say it.
+        stored: The run in the store, which says when it was read last; ``None`` if it was read just now.
     """
 
     run: Run
@@ -82,6 +91,7 @@ class RunFacts(NamedTuple):
     label: str = ""
     note: str = ""
     call_errors: tuple[CallError, ...] | None = None
+    stored: StoredRecord | None = None
 
     @property
     def id(self) -> str:
@@ -241,6 +251,19 @@ class RunFacts(NamedTuple):
         if created is not None and ended.value is not None:
             span = Decimal(str((ended.value - created).total_seconds()))
         return _first((totals.runtime_s, FROM_RECEIPT), (span, ended.source))
+
+    def running_s(self, now: datetime) -> float | None:
+        """Return how long a live run has been running, in seconds; ``None`` if its beginning is unknown.
+
+        It counts on for a while after the last read or event, and then stops until the next: the run may have ended.
+        """
+        created = self.run.created_at
+        if created is None:
+            return None
+        if self.stored is not None:
+            last = self.last_event.at if self.last_event is not None else None
+            now = min(now, max(self.stored.seen_at, last or self.stored.seen_at) + COUNTS_ON)
+        return max(0.0, (now - created).total_seconds())
 
     @property
     def cancelled_by(self) -> SourcedValue[str]:

@@ -27,7 +27,7 @@ from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, Typ
 from runwatch.view.actions.request_preview import render_request_body
 from runwatch.view.actions.run_form import FORM
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import elapsed_clock, grouped_number, seconds_since, short_id, spent_amount, state_label
+from runwatch.view.text.format import elapsed_clock, grouped_number, short_id, spent_amount, state_label
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, fit, line
 
@@ -201,9 +201,8 @@ def _run_words(screen: ConsoleScreen, run: RunFacts) -> str:
 
 
 def _elapsed(screen: ConsoleScreen, run: RunFacts) -> str:
-    created = run.run.created_at
-    until = run.ended_at.value or screen.console.clock.now()
-    return "" if created is None else elapsed_clock(max(0.0, seconds_since(created, until)))
+    seconds = run.took_s.value if run.is_final else run.running_s(screen.console.clock.now())
+    return "" if seconds is None else elapsed_clock(seconds)
 
 
 def _left_out(ended: int) -> str:
