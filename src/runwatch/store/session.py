@@ -20,6 +20,7 @@ from runwatch.api.operations import CANCEL
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.network.service_target import Target
+from runwatch.records.account import Account
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.store.db.database import Database
@@ -127,6 +128,7 @@ class ServiceSession:
         """
         session: list[Self] = []
         early: list[RequestAttempt] = []
+        accounts: list[Account] = []
         if database is None:
             database = await asyncio.to_thread(Database.open, path)
         client = Client(
@@ -137,7 +139,7 @@ class ServiceSession:
             observe=lambda attempt: session[0]._note_attempt(attempt) if session else early.append(attempt),
         )
         try:
-            scope = await read_scope(client, database)
+            scope = await read_scope(client, database, accounts.append)
         except BaseException:
             await client.close()
             database.close()
@@ -157,6 +159,8 @@ class ServiceSession:
         session.append(made)
         for attempt in early:
             session[0]._note_attempt(attempt, is_opening=True)
+        for account in accounts:
+            made.live.take_opening_account(account)
         return session[0]
 
     async def start(self, kinds: tuple[type[Record], ...], *, with_lists: bool = True) -> None:
@@ -174,6 +178,7 @@ class ServiceSession:
             if records:
                 now, monotonic = self.clock.now(), self.clock.monotonic()
                 self.store.apply(CacheRead(self.scope.profile, kind.KIND, now, monotonic, tuple(records), seen_at))
+        await self._count_others()
         reading = asyncio.ensure_future(self.live.run())
         self._jobs = [reading]
         try:
@@ -259,20 +264,25 @@ class ServiceSession:
             await self.clock.sleep(FLUSH_S)
             try:
                 await self._flush()
-                # Consoles on one data directory share the service's limit, and the journal shows what the others use.
-                # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
-                now = self.clock.now()
-                own = self.live.budget.own_per_minute
-                since = now - timedelta(seconds=WINDOW_S - 0.001)
-                # Both counts are of this minute, however long the disk takes to tell the other one.
-                everybody = await self.journal.count_between(self.target.origin, since, now)
+                await self._count_others()
                 if self.clock.monotonic() - self._room_at >= PRUNE_INTERVAL_S:
                     await self._make_room()
             except DataError:
                 # A full disk is no reason to stop; unsaved data is saved as soon as there is room.
                 _log.exception("what is known could not be kept")
-                continue
-            self._others = max(0, everybody - own)
+
+    async def _count_others(self) -> None:
+        """Count the requests of other consoles on this data directory, which share the service's limit.
+
+        The journal has those of the last minute, also of a console that has just ended.
+        """
+        # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
+        now = self.clock.now()
+        own = self.live.budget.own_per_minute
+        since = now - timedelta(seconds=WINDOW_S - 0.001)
+        # Both counts are of this minute, however long the disk takes to tell the other one.
+        everybody = await self.journal.count_between(self.target.origin, since, now)
+        self._others = max(0, everybody - own)
 
     async def _flush(self) -> None:
         await self.journal.flush()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from runwatch.api.errors import ApiProblem
+from runwatch.records.arm import Arm
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.records.verifier import Verifier
+from runwatch.store.live.poller import PollIntervals
 from runwatch.store.live.request_budget import sweep_interval_s
+from runwatch.store.repositories.event_retention import RetentionPolicy
+from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import CacheRead
 from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.store import Store
 from tests.store.live_service import LimitedService, watching
 from tests.support.builders import account, echo_receipt, problem, run
 from tests.support.scripted import Heard, Said
@@ -57,6 +64,47 @@ async def test_a_list_that_the_user_opens_does_not_wait_for_the_budget(tmp_path:
         live.start_list(Receipt)
         await watch.let_pass(0.1)
         assert len(service.requests("GET", "/v1/receipts")) == 1
+
+
+async def test_what_is_in_sight_is_read_before_account_receipts_and_side_lists(tmp_path: Path) -> None:
+    service = many()
+    service._account = dict(account(quota={"rate_limit_rpm": 5}).raw)
+    async with watching(service, tmp_path) as watch:
+        live = watch.session.live
+        live.start_list(Run)
+        for kind in (Receipt, Arm, Verifier):
+            live.start_list(kind, is_side=True)
+        await watch.let_pass(55)
+        paths = [heard.head.path for heard in service.heard]
+        assert paths[:2] == ["/v1/account", "/v1/executions"], "the account names the owner of local data, once"
+        assert paths.count("/v1/account") == 1
+        assert service.refused == 0
+        assert len(paths) <= 5
+        live.ask(Receipt)
+        live.ask(Run)
+        asked = len(service.heard)
+        await watch.let_pass(0.1)
+        assert [heard.head.path for heard in service.heard[asked:]] == ["/v1/executions", "/v1/receipts"]
+
+
+async def test_a_console_that_starts_again_counts_what_the_last_one_sent(tmp_path: Path) -> None:
+    service = many()
+    service._account = dict(account(quota={"rate_limit_rpm": 5}).raw)
+    async with watching(service, tmp_path) as watch:
+        await watch.let_pass(1)
+        sent = len(service.heard)
+        await watch.session.journal.flush()
+        again = await ServiceSession.open(
+            watch.session.target, tmp_path / "console.db", Store(), clock=watch.clock, read_only=False, retries=2,
+            intervals=PollIntervals(), keeping=RetentionPolicy(timedelta(days=30)), tail_moved=lambda _: None,
+            request_attempted=lambda _: None,
+        )  # fmt: skip
+        try:
+            await again.start(())
+            budget = again.live.budget
+            assert budget.per_minute - budget.own_per_minute == sent
+        finally:
+            await again.close()
 
 
 async def test_asking_anyway_ends_a_hold_and_a_second_429_closes_it_again(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from runwatch.records.run import Run
 from runwatch.store.live.connection_state import PROBE_S, ConnectionState
 from runwatch.store.live.list_continuation import ListContinuation
 from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter, make_record_interner
-from runwatch.store.live.request_budget import SWEEP_S, UNKNOWN_REMOTE_RPM, RequestBudget, sweep_interval_s
+from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, is_low, sweep_interval_s
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
 from runwatch.store.live.run_tails import RunTails, TailUpdate
@@ -126,6 +126,7 @@ class Poller:
         self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
         self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
         self._heard_at = clock.monotonic()
+        self._side: set[type[Record]] = set()
         self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
 
     @property
@@ -154,30 +155,38 @@ class Poller:
 
     async def run(self) -> None:
         """Read until cancelled: the account, the sweep of runs, and all requested lists."""
-        # Once a minute with the priority of a sweep; in the place of a tail it would delay that one.
-        self.scheduler.add("account", JobPriority.SWEEP, self._account)
         self.runs.start()
+        # Once a minute with the priority of a sweep; in the place of a tail it would delay that one. The first read
+        # comes after the list in sight, and is spared if the account is known from the opening.
+        is_known = self._writer.collection("account").read_at is not None
+        self.scheduler.add("account", JobPriority.SWEEP, self._account, in_s=ACCOUNT_S if is_known else 0.0)
         watch = asyncio.ensure_future(self._watch_connection())
         try:
             await self.scheduler.run()
         finally:
             watch.cancel()
 
-    def start_list(self, kind: type[Record]) -> None:
+    def start_list(self, kind: type[Record], *, is_side: bool = False) -> None:
         """Start to poll the list of a kind that a screen shows.
 
         Runs and the account are always polled; for a list of runs, the receipts of ended runs are read too. The user
         waits for a list that is not known yet or out of date.
+
+        Args:
+            is_side: Whether the screen only adds what the list says to its own, so that the user does not wait for it.
         """
         if kind is Run:
             self.receipts.start()
         elif is_listable(kind):
+            (self._side.add if is_side else self._side.discard)(kind)
             read_at = self._writer.collection(kind.KIND).read_at
             is_old = read_at is None or self._clock.monotonic() - read_at > STALE_INTERVALS * self.intervals.lists_s
-            self._start_list(kind, is_asked=is_old)
+            self._start_list(kind, is_asked=is_old and not is_side)
 
     def _start_list(self, kind: type[Record], *, is_asked: bool) -> None:
-        self.scheduler.add(f"list {kind.KIND}", JobPriority.SCREEN, lambda: self._list(kind), is_asked=is_asked)
+        # A list that only adds to a screen comes after the list of runs.
+        priority = JobPriority.TAIL if kind in self._side else JobPriority.SCREEN
+        self.scheduler.add(f"list {kind.KIND}", priority, lambda: self._list(kind), is_asked=is_asked)
 
     def stop_list(self, kind: type[Record]) -> None:
         if (rest := self.rest(kind.KIND)) is not None:
@@ -246,7 +255,7 @@ class Poller:
         Where the limit allows a read every few seconds, its short waits are not worth a word.
         """
         wait = self.scheduler.budget_wait_s(job)
-        is_slowed = job == RunList.JOB and sweep_interval_s(self.budget.limit_rpm) > SWEEP_S[1]
+        is_slowed = job == RunList.JOB and is_low(self.budget.limit_rpm)
         if is_slowed and (due_in_s := self.scheduler.due_in_s(job)) > 0:
             # The limit delays the sweep by a longer interval, and may delay it further at its end.
             wait = max(due_in_s, self.budget.background_wait_s(is_sweep=True))
@@ -313,13 +322,21 @@ class Poller:
             failure = self._writer.failure("account", error)
             self._writer.fail("account", failure)
             return ACCOUNT_S if failure.kind in PASSING_FAILURES else None
+        self._take_account(account)
+        return ACCOUNT_S
+
+    def take_opening_account(self, account: Account) -> None:
+        """Take the account that was read to open the session, if its limit is so low that a second read would hurt."""
+        if account.quota is not None and is_low(account.quota.rate_limit_rpm):
+            self._take_account(account)
+
+    def _take_account(self, account: Account) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(
             ListRead(self._scope.profile, "account", now, monotonic, (account,), complete=True, end_is_proven=True)
         )
         if account.quota is not None and account.quota.rate_limit_rpm:
             self.budget.publish(account.quota.rate_limit_rpm)
-        return ACCOUNT_S
 
     async def _list(
         self, kind: type[Record], name: str | None = None, query: Mapping[str, str] = _NO_FILTER

@@ -67,6 +67,11 @@ def sweep_interval_s(limit_rpm: int | None) -> float:
     return max(min(most, max(least, 10 * WINDOW_S / limit_rpm)), WINDOW_S / max(1.0, limit_rpm * SWEEP_SHARE))
 
 
+def is_low(limit_rpm: int | None) -> bool:
+    """Return whether a limit is so low that the sweeps come later than otherwise, and each request counts."""
+    return sweep_interval_s(limit_rpm) > SWEEP_S[1]
+
+
 @dataclass(slots=True)
 class _Payment:
     """How the requests of one task are counted.

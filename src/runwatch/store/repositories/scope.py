@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from runwatch.store.db.text_codec import decode_text, encode_text
 
 if TYPE_CHECKING:
     from runwatch.api.client import Client
+    from runwatch.records.account import Account
     from runwatch.store.db.database import Database
 
 
@@ -43,11 +45,14 @@ def fingerprint_key(target: Target) -> str:
     return f"fingerprint-{digest.hexdigest()[:16]}"
 
 
-async def read_scope(client: Client, database: Database) -> Scope:
+async def read_scope(client: Client, database: Database, on_account: Callable[[Account], None] | None = None) -> Scope:
     """Return the scope of this client's data.
 
     The account is read once for each profile, origin and key, and remembered. If it cannot be read, origin and
     fingerprint stand in, with a note; data stored under them moves over once the account can be read.
+
+    Args:
+        on_account: Called with the account, if it is read.
 
     Raises:
         DataError: The database is not usable.
@@ -64,6 +69,8 @@ async def read_scope(client: Client, database: Database) -> Scope:
         account = await client.get_account()
     except ApiError as error:
         return _noted(stand_in, f"the account could not be read: {error.title}")
+    if on_account is not None:
+        on_account(account)
     service, principal = account.tenant_id, account.authenticated_principal_id
     if not service or not principal:
         return _noted(stand_in, "the account names no tenant or no principal")

@@ -598,7 +598,7 @@ class ConsoleApp(NavigatingApp):
             if record not in wanted:
                 self.session.live.stop_list(record)
         for record in wanted:
-            self.session.live.start_list(record)
+            self.session.live.start_list(record, is_side=record not in screen.awaited_lists())
         self._listed = wanted
 
     def _source(self, spec: ResourceSpec[Any]) -> RowSource:

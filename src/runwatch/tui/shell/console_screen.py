@@ -186,6 +186,10 @@ class ConsoleScreen(Screen[None]):
         """Return the kinds whose lists are polled while this screen is in front."""
         return ()
 
+    def awaited_lists(self) -> tuple[type[Record], ...]:
+        """Return the kinds of those lists that the user opens this screen for; they are read first."""
+        return self.polled_lists()[:1]
+
     def breadcrumbs(self) -> Sequence[str]:
         """Return the breadcrumbs; unsafe texts are allowed, they are cleaned here."""
         return self.CRUMBS

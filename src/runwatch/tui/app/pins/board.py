@@ -182,7 +182,7 @@ class PinBoard:
         if session is not None:
             for kind in self.polled_kinds():
                 if kind not in before:
-                    session.live.start_list(kind)
+                    session.live.start_list(kind, is_side=True)
         self.refresh()
 
     async def _load_again(self, session: ServiceSession) -> None:

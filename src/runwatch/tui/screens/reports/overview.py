@@ -122,6 +122,10 @@ class OverviewScreen(ConsoleScreen):
         """Return the lists that runs refer to; runs and account are always read."""
         return tuple(POLLED_KINDS.values())
 
+    def awaited_lists(self) -> tuple[type[Record], ...]:
+        """Return nothing: the overview is about runs, and other lists add to it."""
+        return ()
+
     def view_state(self, name: str) -> ViewState:
         focused = self.focused
         if not isinstance(focused, LinkLines):
