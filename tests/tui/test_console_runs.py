@@ -531,6 +531,7 @@ async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path
         await on_run(driven, noon.LIVE)
         await driven.reaches("3 events", *(("space", "L") if merged else ("enter",)))
         await driven.reaches("PAUSED by P", "P")
+        assert "P resume" in driven.lines[-1]
         growing.add(3)
         growing.add(4, "completed")
         await driven.comes("+2 new")
@@ -538,6 +539,7 @@ async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path
         assert "ended" not in driven.text
         await driven.reaches("5 events", "P")
         assert "PAUSED" not in driven.text
+        assert "resume" not in driven.lines[-1]
 
 
 async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:

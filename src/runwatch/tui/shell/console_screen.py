@@ -288,7 +288,15 @@ class ConsoleScreen(Screen[None]):
         elif _QUIT in hints:
             place = hints.index(_QUIT)
             hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
+        if self.is_paused:
+            # It comes first, because nothing else shows anything new.
+            hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]
         self.query_one(StatusBar).show_hints(hints)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the user has paused what is shown."""
+        return False
 
     def notify_user(self, notice: str, role: str = Role.PLAIN, *, for_s: float = NOTICE_S) -> None:
         """Show a notice in place of the hints for a while; an error rings the bell if enabled."""

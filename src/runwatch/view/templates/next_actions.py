@@ -9,11 +9,12 @@ copied.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from runwatch.records.source import SourceConnection
 from runwatch.records.template import Application, Blocker, NextAction, Template
+from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.resource import LineTarget
 from runwatch.view.text.safe_text import line
 
@@ -78,6 +79,7 @@ APPLY_STEP: Final = NextStep("apply", words="enter applies it")
 
 NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
 COPY_HINT: Final = "enter copies it"
+_READ_ONLY: Final = "not on a read-only profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,19 @@ def find_action_target(
     return LineTarget(
         NextActionTarget(action, step, template_id, blocker), line(COPY_HINT if step is None else step.words)
     )
+
+
+def without_changes(sections: Iterable[DetailSection]) -> list[DetailSection]:
+    """Return the sections for a read-only profile: a next action that changes something says that it cannot."""
+    return [
+        replace(section, lines=tuple(replace(one, does=_READ_ONLY) if _changes(one) else one for one in section.lines))
+        for section in sections
+    ]
+
+
+def _changes(shown: DetailLine) -> bool:
+    target = shown.target
+    return isinstance(target, NextActionTarget) and target.step is not None and target.step.kind != "plan"
 
 
 def resume_action(application: Application) -> str | None:

@@ -124,6 +124,7 @@ async def test_a_paused_wall_stays_as_it_is_until_it_goes_on(tmp_path: Path) -> 
             await driven.pass_time(1)
         await driven.until(lambda: driven.text.count("progress") == 6, "the events of both")
         await driven.reaches("PAUSED by P  2 runs", "P")
+        assert "P resume" in driven.lines[-1]
         service.runs[1] |= {"status": "failed", "completed_at": noon.at(0)}
         for _ in range(30):
             await driven.pass_time(1)

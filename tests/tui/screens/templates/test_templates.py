@@ -177,7 +177,9 @@ async def test_backspace_takes_a_decision_back(tmp_path: Path) -> None:
 async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path, options=SettingOptions(read_only=True)) as driven:
         await at_next_action(driven)
-        await driven.reaches("read-only", "enter")
+        await driven.shows("not on a read-only profile")
+        assert "enter runs it" not in driven.text
+        await driven.press("enter")
         if isinstance(driven.app.screen, ConfirmDialog):
             await driven.press("escape")
         await driven.reaches("stays on this machine", "n")

@@ -356,10 +356,15 @@ class ListScreen(RowScreen):
                 (session.live.stop_list if pauses else session.live.start_list)(record)
         for detail in self.query("#detail").results(Pane):
             detail.show_pause((self.pause_span(),) if pauses else line(""))
+        self.show_hints()
         if pauses:
             self._show_edge()
         else:
             self.show_rows()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused_at is not None
 
     def action_export(self) -> None:
         from runwatch.tui.flows.exports import open_export_menu

@@ -208,8 +208,13 @@ class MergedTailScreen(EventScreen):
             return
         self.tail.hold(is_held=not self.tail.is_held)
         self.query_one("#tail-pane", Pane).show_pause((self.pause_span(),) if self.tail.is_held else line(""))
+        self.show_hints()
         self._begin()
         self.show_tail()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._events is not None and self.tail.is_held
 
     def action_refresh(self) -> None:
         if self.tail.is_held:

@@ -250,12 +250,17 @@ class RunWallScreen(ConsoleScreen):
     def action_pause(self) -> None:
         """Pause or resume the wall; what came meanwhile is shown when it goes on."""
         self._is_paused = not self._is_paused
+        self.show_hints()
         if self._is_paused:
             self.show_crumbs(self._page_words())
         else:
             self._dirty.update(self._shown)
             self._read()
             self._begin()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._is_paused
 
     def action_refresh(self) -> None:
         if self._is_paused:

@@ -21,7 +21,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
-from runwatch.tui.shell.refusals import action_refusal
+from runwatch.tui.shell.refusals import action_refusal, is_read_only
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
@@ -36,7 +36,7 @@ from runwatch.view.templates.applications import (
     encode_application_note,
     note_application,
 )
-from runwatch.view.templates.next_actions import AUTHORIZE, NextActionTarget
+from runwatch.view.templates.next_actions import AUTHORIZE, NextActionTarget, without_changes
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_duration, short_id
 from runwatch.view.text.glyphs import Role
@@ -271,7 +271,9 @@ class ApplicationScreen(CoveringScreen):
         else:
             spec = self._spec
             head = ((line(spec.note), Role.QUIET),) if spec.note else ()
-            view.show(build_sections(spec, record, self.console.render_context()), self._links(record), head=head)
+            sections = build_sections(spec, record, self.console.render_context())
+            shown_sections = without_changes(sections) if is_read_only(self.console) else sections
+            view.show(shown_sections, self._links(record), head=head)
         self._show_edge()
 
     def _nothing(self) -> list[DetailSection]:

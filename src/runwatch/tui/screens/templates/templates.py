@@ -12,21 +12,23 @@ from runwatch.store.repositories.record_versions import RecordVersion
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.shell.refusals import is_read_only
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.template_source import TemplateSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+from runwatch.view.detail.sections import DetailSection
 from runwatch.view.export.file_formats import FileFormat, encode_for_file
 from runwatch.view.export.template_report import render_report
 from runwatch.view.resources.templates import TEMPLATES
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.templates.applications import ApplicationNote
 from runwatch.view.templates.eligibility import TemplateFacts, describe_changes
-from runwatch.view.templates.next_actions import NextActionTarget
+from runwatch.view.templates.next_actions import NextActionTarget, without_changes
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import ago, short_id, time_of_day
+from runwatch.view.text.format import RenderContext, ago, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -79,6 +81,11 @@ class TemplatesScreen(ResourceScreen):
             return super()._links(row)
         shown = short_id(begun.id, self.console.glyphs)
         return [DetailLink(line("application started here"), shown, begun), *super()._links(row)]
+
+    def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
+        """Return the fields; on a read-only profile no next action is offered that changes something."""
+        sections = super().detail_sections(row, context)
+        return without_changes(sections) if is_read_only(self.console) else sections
 
     def focus_detail(self) -> None:
         """Move to the application that waits for the user's go, or else to the first next action."""
