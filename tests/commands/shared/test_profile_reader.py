@@ -108,8 +108,19 @@ def test_an_unknown_profile_fails_alone(both: Here) -> None:
     assert "ex_home" in shown.text
 
 
+def test_all_includes_the_service_of_the_environment_with_its_own_key(
+    both: Here, work: ScriptedService, home: ScriptedService
+) -> None:
+    with running_service(ScriptedService(receipts=[echo_receipt("ex_given")])) as given:
+        both.use(given.base_url)
+        shown = both("receipts", "list", "--profile", "all", "--json", code=0)
+        assert [each["profile"] for each in shown.json] == ["environment", "work", "home"]
+        heard = [keys_heard(service) for service in (given, work, home)]
+    assert heard == [{"Bearer k"}, {"Bearer key-of-work"}, {"Bearer key-of-home"}]
+
+
 def test_several_profiles_and_one_address_contradict_each_other(both: Here, work: ScriptedService) -> None:
-    assert both("receipts", "list", "--profile", "all", "--local").code == 2
+    assert both("receipts", "list", "--profile", "work,home", "--local").code == 2
     both.use(work.base_url)
     assert both("receipts", "list", "--profile", "work,home").code == 2
     assert work.requests() == []

@@ -76,7 +76,7 @@ TARGET = (
 )
 PROFILES_OPTION = OptionSpec(
     "--profile",
-    "the profile to read, several as A,B, or all; JSON of several has an object {profile, record} for each record",
+    "the profile to read; A,B or all reads several, and JSON then has an object {profile, record} for each record",
     "NAME", "text", names="profiles",
 )  # fmt: skip
 """For commands that can read several profiles at once."""

@@ -19,7 +19,7 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.parser import CommandOptions
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, load_settings, make_resolver, open_session
-from runwatch.settings.declarations import Settings
+from runwatch.settings.declarations import ENVIRONMENT, ENVIRONMENT_KEY, LOCAL, Settings
 from runwatch.settings.resolver import ENVIRONMENT_URL
 from runwatch.view.text.shell_commands import ShellService, add_service, profile_options
 
@@ -72,19 +72,20 @@ def parse_profiles(call: Invocation) -> tuple[str, ...] | None:
 
 
 def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T]]) -> ProfileResults[T]:
-    """Read from every selected profile, and report those that fail.
+    """Read from every selected profile, and report those that fail. ``all`` includes a service that is given besides.
 
     Raises:
-        UsageError: An address is given too, or there is no profile.
+        UsageError: An address is given besides named profiles, or there is no profile.
     """
-    if call.options.local or call.options.base_url or call.environment.get(ENVIRONMENT_URL, "").strip():
+    named, given = parse_profiles(call), _given_service(call)
+    if named is not None and given is not None:
         raise UsageError(
             "Several profiles have several addresses",
             detail=f"--local, --base-url and {ENVIRONMENT_URL} name one service",
-            hint="Leave it out, or name one profile.",
+            hint="Leave it out, or add it to every profile with --profile all.",
         )
     loaded = load_settings(call)
-    names = parse_profiles(call) or tuple(loaded.settings.profiles)
+    names = named or (*([given] if given else ()), *loaded.settings.profiles)
     if not names:
         create = runwatch_command("config set", "profiles.NAME.base_url")
         raise UsageError(
@@ -127,10 +128,23 @@ async def _read_all(
     return got
 
 
+def _given_service(call: Invocation) -> str | None:
+    """Return the name of the service that an option or the environment gives; ``None`` without one."""
+    if call.options.local:
+        return LOCAL
+    is_given = call.options.base_url or call.environment.get(ENVIRONMENT_URL, "").strip()
+    return ENVIRONMENT if is_given else None
+
+
 def _call_of(call: Invocation, profile: str | None) -> Invocation:
-    """Return the same invocation for one profile. Its notes name the profile."""
-    options = CommandOptions(**{**vars(call.options), "profile": profile})
-    return replace(call, options=options, output=call.output if profile is None else _Named(call.output, profile))
+    """Return the same invocation for one profile, or for the service that is given besides. Its notes name it."""
+    output = call.output if profile is None else _Named(call.output, profile)
+    if profile in {LOCAL, ENVIRONMENT}:
+        return replace(call, options=CommandOptions(**{**vars(call.options), "profile": None}), output=output)
+    options = CommandOptions(**{**vars(call.options), "profile": profile, "local": None, "base_url": None})
+    others = {ENVIRONMENT_URL, ENVIRONMENT_KEY}
+    environment = {name: value for name, value in call.environment.items() if name not in others}
+    return replace(call, options=options, environment=environment, output=output)
 
 
 class _Named(CommandOutput):
