@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
-from runwatch.tui.app.console_app import LaunchOptions
+from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
+from runwatch.tui.screens.action_form import ActionForm
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.panes.command_line import CommandLine
 from runwatch.tui.widgets.panes.menu import Menu
@@ -25,7 +27,6 @@ from tests.tui.app.test_startup_notices import STARTS, unconfigured
 from tests.tui.console import KEY, NARROW, Driven, console
 from tests.tui.look import lines_of
 from tests.tui.samples import NOON
-from tests.tui.widgets.panes.test_menu import Copying
 
 PATH = "/v1/model-server-searches"
 OLLAMA = {
@@ -41,6 +42,11 @@ def finding(*servers: Any) -> ScriptedService:
     service = ScriptedService(account=account(), runs=[run("ex_1", "completed")])
     service.say("POST", PATH, Said(200, {"servers": list(servers)}))
     return service
+
+
+def fields_of(driven: Driven) -> tuple[str, ...]:
+    """The first fields of the form in front: source, scheme, address and protocol."""
+    return tuple(field.value for field in driven.app.screen.query(Input))[:4]
 
 
 def searches(driven: Driven) -> int:
@@ -64,7 +70,7 @@ async def local(
     async with service:
         socket = await service.listen_locally(home / "service")
         opening = LaunchOptions(paths, {}, SettingOptions(local=demo), start_local=start, demo=demo)
-        app = Copying(opening, clock=FakeClock(NOON, manual=True))
+        app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
         async with app.run_test(size=size) as pilot:
             driven = Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
             await driven.until(lambda: app.session is not None, "the desk to open")
@@ -91,29 +97,23 @@ async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_pa
         await driven.reaches("port 11434 (Ollama?)", "f12")
 
 
-async def test_choosing_a_server_copies_the_exact_command_that_connects_it(tmp_path: Path) -> None:
+async def test_choosing_a_server_opens_the_form_that_connects_it(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
-        await driven.reaches("Model servers   enter copies the command that connects one", "M")
+        await driven.reaches("Model servers   enter connects one", "M")
         rows = [row.strip("┃ ") for row in lines_of(driven.app) if "port " in row]
         assert rows[0].startswith("▸ port 11434 (Ollama?) · 3 models")
         assert f"{CONNECT} http://127.0.0.1:11434/v1" in rows[0]
         assert rows[1].startswith("port 8000 (vLLM?) · wants a key")
-        assert isinstance(driven.app, Copying)
-        await driven.press("enter")
-        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
-        assert driven.app.copied == ("command", f"{CONNECT} http://127.0.0.1:11434/v1")
-        assert not driven.app.screen.query(Menu)
+        await driven.opens(ActionForm, "enter")
+        assert fields_of(driven) == ("openai_compatible", "none", "http://127.0.0.1:11434/v1", "openai_chat")
         assert searches(driven) == 1
 
 
-async def test_the_command_for_a_server_that_wants_a_key_asks_for_it(tmp_path: Path) -> None:
+async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
-        # The settings are not a list of records and have no copy menu.
         await driven.reaches("port 8000 (vLLM?)", "comma", "M")
-        await driven.press("down", "enter")
-        assert isinstance(driven.app, Copying)
-        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
-        assert driven.app.copied == ("command", f"{CONNECT} http://127.0.0.1:8000/v1 --auth-scheme api_key")
+        await driven.opens(ActionForm, "down", "enter")
+        assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
 
 
 @pytest.mark.parametrize("answer", [{"servers": []}, {"servers": [{"name": "Ollama"}, 7]}, {}, [], None])
@@ -124,10 +124,8 @@ async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path:
         await driven.reaches("Model servers   no server responds on the usual ports", "M")
         await driven.shows(f"▸ Another server   {CONNECT} URL ")
         assert "port 1" not in driven.text
-        assert isinstance(driven.app, Copying)
-        await driven.press("enter")
-        await driven.until(lambda: driven.app.copied is not None, "the command to be copied")  # type: ignore[attr-defined]
-        assert driven.app.copied == ("command", f"{CONNECT} URL")
+        await driven.opens(ActionForm, "enter")
+        assert fields_of(driven) == ("openai_compatible", "none", "", "openai_chat")
 
 
 async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:

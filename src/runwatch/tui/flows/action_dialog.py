@@ -230,7 +230,7 @@ def make_retry_callbacks(
 async def _follow_up(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
 ) -> None:
-    """Open what follows a mutation: its next action, its private page, or the new record if another screen lists it."""
+    """Open what follows a mutation: its next action, its private page, or the screen of what is new."""
     record = response_record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
     following = None if record is None or mutation.then is None else mutation.then(record)
     if following is not None:
@@ -251,6 +251,8 @@ async def _follow_up(
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)
             return
+    if mutation.leads_to and not set(here) & set(mutation.invalidates):
+        await behind.console.go_to(mutation.leads_to)
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:

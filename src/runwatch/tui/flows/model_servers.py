@@ -1,6 +1,6 @@
 """Search for model servers on this machine, only on the user's request.
 
-The local service searches; the console shows the results and copies the command that connects the chosen server.
+The local service searches; the console shows the results and opens the form that connects the chosen server.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.model_server import ModelServer, ModelServerSearch
 from runwatch.settings.declarations import LOCAL
-from runwatch.tui.core.messages import CopyRequested
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.text.copied_text import copied_command
+from runwatch.view.actions.sources import connect_server
+from runwatch.view.spec.action import ResourceAction
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -64,16 +65,23 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
         key = console.keys.shown("app.find_servers")
         console.notify_user(f"{said}. {key} searches again.")
         return
-    says = "enter copies the command that connects one" if servers else "no server responds on the usual ports"
-    items = [_item(screen, server_label(server, console.glyphs), connect_command(server)) for server in servers]
-    items.append(_item(screen, line("Another server"), CONNECT_OTHER))
+    says = "enter connects one" if servers else "no server responds on the usual ports"
+    items = [
+        _item(screen, server_label(server, console.glyphs), connect_command(server), connect_known(server))
+        for server in servers
+    ]
+    items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
     screen.notify_user(said)
     screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))
 
 
-def _item(screen: ConsoleScreen, label: SafeText, command: str) -> MenuItem:
-    copied = CopyRequested(line("command"), copied_command(command))
-    return MenuItem(label, partial(screen.post_message, copied), line(command))
+def _item(screen: ConsoleScreen, label: SafeText, command: str, connect: ResourceAction[None]) -> MenuItem:
+    return MenuItem(label, partial(perform_action, screen, None, connect), line(command))
+
+
+def connect_known(server: ModelServer) -> ResourceAction[None]:
+    """Return the action that connects a server that was found."""
+    return connect_server(server.base_url or "", needs_key=bool(server.needs_key))
 
 
 CONNECT_OTHER: Final = "runwatch sources connect --local --openai-compatible URL"

@@ -192,7 +192,8 @@ def _item(
     command = " ".join((action.command, *fixed))
     ids = [] if row is None else [row.id]
     verb = line(screen.console.command(command, *ids) if action.command else "")
-    return MenuItem(line(action.label), target, verb, off, here)
+    label = action.label if row is None else action.label_of(row.subject)
+    return MenuItem(line(label), target, verb, off, here)
 
 
 def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:

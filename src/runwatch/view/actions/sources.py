@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
-from runwatch.records.source import ANY_ADDRESS, KEYLESS, PROTOCOLS, SourceConnection, SourceProfile
+from runwatch.records.source import (
+    ANY_ADDRESS,
+    KEYLESS,
+    OPENAI_COMPATIBLE,
+    PROTOCOLS,
+    SourceConnection,
+    SourceProfile,
+)
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
@@ -76,6 +83,15 @@ def _keyed(connection: SourceConnection) -> str:
 
 def _with_its_key(connection: SourceConnection) -> str:
     return "" if connection.auth_scheme == KEYLESS else " and destroys its key"
+
+
+def _takes_key(connection: SourceConnection) -> bool:
+    """Whether a key can be given; a server that a user connected without one may get its first key."""
+    return _is_on(connection) and (connection.auth_scheme != KEYLESS or connection.source_id in ANY_ADDRESS)
+
+
+def _which_key(connection: SourceConnection) -> str:
+    return "a key" if connection.auth_scheme == KEYLESS else "another key"
 
 
 def _until_then(connection: SourceConnection) -> str:
@@ -183,6 +199,7 @@ SYNC: Final = ResourceAction[SourceConnection](
         members=lambda _: {},
         invalidates=(SourceConnection, Deployment, CatalogEntry),
         summarize=_served,
+        leads_to="models",
     ),
 )  # fmt: skip
 
@@ -312,7 +329,7 @@ def _keyless_words(body: Any) -> DialogWords | None:
     )
 
 
-def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
+def _connecting(start: Any, scheme: Any, *, address: str = "", protocol: str = "") -> Mutation[Any]:
     return Mutation(
         operation="postSourceCredentialHandoffs",
         sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
@@ -324,9 +341,10 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
                 start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
             FormField(path="auth_scheme", label="authorised by", hint="none for a server that takes no key",
                 start=scheme, choices=("api_key", "none"), is_required=True),
-            FormField(path="endpoint.base_url", label="address", hint="for a source without an address of its own"),
+            FormField(path="endpoint.base_url", label="address", hint="for a source without an address of its own",
+                start=lambda _: address),
             FormField(path="endpoint.protocol_profile", label="protocol", choices=tuple(PROTOCOLS),
-                hint="the form of requests to that address"),
+                hint="the form of requests to that address", start=lambda _: protocol),
             FormField(path="endpoint.models", id="models", label="models", kind="list",
                 hint="for a server that lists none: names, separated by commas"),
             FormField(path="endpoint.prices.*.input_usd_per_million", id="price-input", label="input USD",
@@ -342,6 +360,18 @@ def _connecting(start: Any, scheme: Any) -> Mutation[Any]:
 CONNECT: Final = ResourceAction[None](
     "connect", "Connect a source", "sources connect", mutation=_connecting(lambda _: "", lambda _: "api_key"),
 )  # fmt: skip
+
+
+def connect_server(address: str, *, needs_key: bool) -> ResourceAction[None]:
+    """Return the action that connects a model server with OpenAI's protocol.
+
+    Args:
+        address: Its address; empty for one that the user types.
+    """
+    scheme = "api_key" if needs_key else KEYLESS
+    mutation = _connecting(lambda _: OPENAI_COMPATIBLE, lambda _: scheme, address=address, protocol="openai_chat")
+    return ResourceAction("connect", "Connect a model server", "sources connect", mutation=mutation)
+
 
 CONNECT_PROFILE: Final = ResourceAction[SourceProfile](
     "connect", "Connect it", "sources connect", mutation=_connecting(lambda it: it.id, first_scheme),
@@ -368,11 +398,13 @@ NAME_MODELS: Final = ResourceAction[SourceConnection](
 )  # fmt: skip
 
 ROTATE: Final = ResourceAction[SourceConnection](
-    "rotate", "Give it another key", "sources rotate", enabled_when=_is_on,
-    off_because="It is disconnected.",
+    "rotate", "Give it another key", "sources rotate", enabled_when=_takes_key,
+    off_because="It is disconnected, or its source takes no key.",
+    label_for=lambda it: "Give it a key" if it.auth_scheme == KEYLESS else None,
     mutation=Mutation(
         operation="postSourceCredentialHandoffs",
-        sentence=lambda it: f"Asks for a private page on which another key for {it.display_name or it.id} is entered."
+        sentence=lambda it: f"Asks for a private page on which {_which_key(it)} for {it.display_name or it.id} is"
+        " entered."
         f" {_until_then(it)} No key is ever typed here.",
         members=_same_endpoint,
         request="source.HandoffRequest",

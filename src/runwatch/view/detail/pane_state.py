@@ -197,10 +197,11 @@ def empty_state_lines(
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),
                 line(f"{refresh} asks anyway. If the service refuses again, the wait starts again."),
             )
+    empty = line(add_service(spec.empty, context.service), None)
     if not (spec.create_actions and can_create):
-        return (line(spec.empty),)
+        return (empty,)
     made = ", ".join(action.label for action in spec.create_actions)
-    return (line(spec.empty), line(f"{key_of('screen.new')}  {made}"))
+    return (empty, line(f"{key_of('screen.new')}  {made}"))
 
 
 def _less_to_read(spec: ResourceSpec[Any], key_of: KeyLookup) -> tuple[SafeText, ...]:

@@ -84,7 +84,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec("Skill", member_lines("artifact_hash artifact")),
     ),
     sort=(SortKey("name"),),
-    empty="Nothing is saved yet. `models list` shows what can be, `models save ID` saves a model.",
+    empty="Nothing is saved yet. `runwatch models list` shows what can be, `runwatch models save ID` saves a model.",
     flags={
         "ready": lambda it: it.status == "ready",
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,

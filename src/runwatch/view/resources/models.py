@@ -93,7 +93,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     ),
     sections=catalog_sections(),
     sort=(SortKey("model"),),
-    empty="No models can be saved yet. `sources connect` connects a source, `sources sync ID` reads"
+    empty="No models can be saved yet. `runwatch sources connect` connects a source, `runwatch sources sync ID` reads"
     " which models it serves.",
     note="Catalog only: your balance decides what can run.",
     flags={
@@ -127,7 +127,7 @@ DEPLOYMENTS: Final[ResourceSpec[Any]] = ResourceSpec[Deployment](
     fields=fields("connection|connection_id location route"),
     sections=(SectionSpec("Deployment", DEPLOYMENT_LINES),),
     sort=(SortKey("model"),),
-    empty="No deployments yet. `sources sync ID` reads which models a connection serves.",
+    empty="No deployments yet. `runwatch sources sync ID` reads which models a connection serves.",
     flags={"listed": lambda it: it.status == "listed"},
     links=(RecordLink("connection", "connection", lambda it: it.connection_id),),
 )  # fmt: skip

@@ -49,7 +49,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         ),
     ),
     sort=(SortKey("name"),),
-    empty="No review agents yet. `github connect REPOSITORY` connects a repository, `agents register`"
+    empty="No review agents yet. `runwatch github connect REPOSITORY` connects a repository, `runwatch agents register`"
     " registers an agent for it.",
     flags={"ready": lambda it: it.status == "ready", "problem": lambda it: it.status == "degraded"},
     links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
@@ -100,7 +100,7 @@ GITHUB: Final[ResourceSpec[Any]] = ResourceSpec[GithubConnection](
         )),
     ),
     sort=(SortKey("repository"),),
-    empty="No repository is connected. `github connect OWNER/NAME` begins it.",
+    empty="No repository is connected. `runwatch github connect OWNER/NAME` begins it.",
     note="Unverified: recorded by the owner, without a GitHub App.",
     create_actions=GITHUB_MAKES,
 )  # fmt: skip

@@ -333,6 +333,13 @@ def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
     return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
 
 
+def find_connection(facts: RunFacts) -> str | None:
+    """Return the connection that the run called last; ``None`` as long as its receipt names none."""
+    from runwatch.view.runs.provider_calls import find_called_connection
+
+    return find_called_connection(facts.receipt)
+
+
 def _shows_arm(facts: RunFacts) -> str:
     """Return ``required_arm`` unless it should be listed again, because no line above shows it."""
     return "required_arm" if facts.reason.value == "arm_not_ready" and not facts.run.flaws() else ""
@@ -436,9 +443,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     fields=FIELDS,
     sections=SECTIONS,
     sort=(SortKey("final", words="live first"), SortKey("started")),
-    empty=(
-        "No runs yet. `runs submit` with `--mode echo` starts a test run at no cost, `runs add` watches one by its id."
-    ),
+    empty="No runs yet. A test run costs nothing: `runwatch runs submit --help`. `runwatch runs add ID` watches a run.",
     flags={
         "final": lambda run: run.is_final,
         "live": lambda run: not run.is_final,
@@ -463,6 +468,10 @@ RUNS: Final = ResourceSpec[RunFacts](
         ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
             enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
+        ),
+        ResourceAction(
+            "connection", "Show the source it called", "", enabled_when=lambda run: find_connection(run) is not None,
+            off_because="No provider call of it is known.",
         ),
         ResourceAction("label", "Label and note", ""),
         ResourceAction("again", "Run it again", "", "postExecutions"),

@@ -111,7 +111,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         )),
     ),
     sort=(SortKey("name"),),
-    empty="No source is connected. `sources list --available` shows what can be, `sources connect"
+    empty="No source is connected. `runwatch sources list --available` shows what can be, `runwatch sources connect"
     " --openai-compatible URL` connects any server that speaks that protocol.",
     flags={
         "ready": lambda it: it.is_usable, "problem": lambda it: it.test_state == "failed",

@@ -117,7 +117,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         _DECLARATION,
     ),
     sort=(SortKey("name"),),
-    empty="No output checks yet. `verifiers register` registers an endpoint that scores output.",
+    empty="No output checks yet. `runwatch verifiers register` registers an endpoint that scores output.",
     note="A check can stop, retry or reroute a run.",
     flags={
         "ready": lambda it: it.status == "ready",

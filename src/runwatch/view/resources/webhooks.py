@@ -53,7 +53,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
         ),
     ),
     sort=(SortKey("created"),),
-    empty="No webhooks yet. `webhooks create` notifies an address of every run that ends.",
+    empty="No webhooks yet. `runwatch webhooks create` notifies an address of every run that ends.",
     note="The signing secret is shown once.",
     tabs=(DetailTab(
         "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", "webhook_id", Deliveries,

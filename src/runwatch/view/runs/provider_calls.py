@@ -159,7 +159,7 @@ def end_advice_text(
             step = _WITHOUT_REFUSAL
         if step is not None:
             step = _fit_to_answer(step, kind, calls, errors)
-            return line(complete_advice(step, context, connection=_connection_id(receipt) or "ID"), None)
+            return line(complete_advice(step, context, connection=find_called_connection(receipt) or "ID"), None)
     return line(complete_advice(pinned.get(reason) or explain_reason(reason).next_step, context), None)
 
 
@@ -200,7 +200,7 @@ def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
     return advice if "--on-eval" in advice else f"{advice} Without `--on-eval` a run completes without a verdict too."
 
 
-def _connection_id(receipt: Receipt | None) -> str | None:
+def find_called_connection(receipt: Receipt | None) -> str | None:
     """Return the connection of the last call; a receipt whose calls do not name it has that of the selected option."""
     last = next(iter(reversed(_calls(receipt))), None)
     if last is not None and last.connection_id:

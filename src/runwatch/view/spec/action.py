@@ -69,6 +69,7 @@ class Mutation(Generic[S]):
         effect_check: A read needed afterwards, if the response is not enough.
         private_page: What the user does next on a private page, if the response names one.
         then: The action that is offered next, from the changed record; ``None`` for none.
+        leads_to: The screen to go to afterwards from one that lists nothing of what changes; empty for none.
     """
 
     operation: str
@@ -92,6 +93,7 @@ class Mutation(Generic[S]):
     effect_check: EffectCheck | None = None
     private_page: PrivatePageSpec[Any] | None = None
     then: Callable[[Any], ResourceAction[Any] | None] | None = None
+    leads_to: str = ""
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
@@ -119,6 +121,7 @@ class ResourceAction(Generic[A]):
         is_destructive: Whether a confirmation dialog opens first.
         enabled_when: Whether the record's state allows it.
         off_because: Shown if it does not.
+        label_for: Another label for a record; ``None`` for the usual one.
         mutation: What it sends; ``None`` if a separate screen or command handles it.
         summary: One line of command help; the label by default.
         notes: An additional paragraph of command help.
@@ -134,6 +137,11 @@ class ResourceAction(Generic[A]):
     mutation: Mutation[A] | None = None
     summary: str = ""
     notes: str = ""
+    label_for: Callable[[A], str | None] = lambda _: None
+
+    def label_of(self, subject: A) -> str:
+        """Return its label for a record."""
+        return self.label_for(subject) or self.label
 
     @property
     def calls(self) -> str:

@@ -10,7 +10,7 @@ from textual import events
 from textual.timer import Timer
 
 from runwatch.records.run import Run
-from runwatch.store.state.freshness import PaneState
+from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.view.export.file_formats import FileFormat
     from runwatch.view.query.expressions import Query
+
+_OF_MODELS: Final = frozenset({"run", "model", "arm", "connection"})
+"""Kinds that need a source of models; an empty list of them leads to the search for model servers."""
 
 MAX_COMPLETED_ROWS: Final = 200
 """Rows whose values are suggested while typing a filter."""
@@ -431,7 +434,17 @@ class ListScreen(RowScreen):
         if self.console.session is None and self._source.state().age_s is None:
             return (line(self.console.startup_status),)
         context, can_create = self.console.render_context(), self.offers("screen.new")
-        return empty_state_lines(self.spec, state, context, self.console.keys.shown, can_create=can_create)
+        lines = empty_state_lines(self.spec, state, context, self.console.keys.shown, can_create=can_create)
+        return (*lines, *self.model_server_lines()) if state.load is LoadState.EMPTY else lines
+
+    def model_server_lines(self) -> tuple[SafeText, ...]:
+        """Return the key that leads from an empty list to its first model; empty where it has no use."""
+        from runwatch.tui.flows.model_servers import can_search
+
+        if self.spec.kind not in _OF_MODELS or not can_search(self.console):
+            return ()
+        key = self.console.keys.shown("app.find_servers")
+        return (line(f"{key} looks for model servers on this machine, for live runs."),)
 
     def _nearest_value(self) -> str:
         """Return what a condition of the filter probably meant, by the values that the first rows have."""

@@ -13,7 +13,7 @@ from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text, read_failure_span
-from runwatch.view.resources.runs import RUNS
+from runwatch.view.resources.runs import RUNS, find_connection
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.table.rows import RecordRow
@@ -141,7 +141,8 @@ class RunsScreen(ResourceScreen, EventScreen):
             return super()._note(state)
         keys = self.console.keys
         start = f"{keys.shown('screen.new')} starts a test run, " if self.offers("screen.new") else ""
-        return line("No runs yet."), line(f"{start}{keys.shown('screen.add')} adds one by its id.")
+        ways = line(f"{start}{keys.shown('screen.add')} adds one by its id.")
+        return (line("No runs yet."), ways, *self.model_server_lines())
 
     def _focus_opened(self) -> None:
         if self.run_detail.is_mounted:
@@ -382,10 +383,14 @@ class RunsScreen(ResourceScreen, EventScreen):
             "cancel": partial(open_cancel, self),
             "again": partial(open_run_form, self),
             "label": partial(open_run_notes, self),
+            "connection": self._open_connection,
             "watch": partial(self._open_tab, "events"),
             "result": partial(self._open_tab, "result"),
             "receipt": partial(self._open_tab, "receipt"),
         }
+
+    def _open_connection(self, facts: RunFacts) -> None:
+        self.console.call_later(self.console.open_record, "connection", find_connection(facts))
 
     def _open_tab(self, tab: str, _run: RunFacts) -> None:
         self.run_detail.choose(tab)
