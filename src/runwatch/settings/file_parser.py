@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -82,6 +81,9 @@ def decode_toml(content: bytes) -> tuple[str, dict[str, Any]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidTomlError("is not UTF-8", content.count(b"\n", 0, error.start) + 1) from None
+    # Imported here, because a first start has no file.
+    import tomllib
+
     try:
         return text, tomllib.loads(text)
     except RecursionError:

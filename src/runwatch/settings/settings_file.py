@@ -7,7 +7,6 @@ from __future__ import annotations
 import copy
 import functools
 import stat
-import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -40,7 +39,6 @@ from runwatch.settings.declarations import (
 )
 from runwatch.settings.file_parser import InvalidTomlError, SettingsParser, SettingsProblem, decode_toml
 from runwatch.settings.setting import InvalidValueError, Setting
-from runwatch.settings.toml_lines import key_lines
 
 MAX_SETTINGS_BYTES: Final = 1_000_000
 """A larger settings file is a mistake and is not read."""
@@ -80,6 +78,8 @@ class LoadedSettings:
     @functools.cached_property
     def lines(self) -> Mapping[tuple[str, ...], int]:
         """The line of every key, by its path of names."""
+        from runwatch.settings.toml_lines import key_lines
+
         return {} if self.is_broken else key_lines(self.text)
 
     def place(self, names: tuple[str, ...]) -> str:
@@ -296,6 +296,8 @@ def _edited(path: Path, text: str, change: Callable[[Table], bool], wanted: dict
         import tomli_w
 
         return tomli_w.dumps(wanted)
+    import tomllib
+
     import tomlkit
     import tomlkit.exceptions
 

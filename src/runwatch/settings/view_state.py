@@ -23,7 +23,7 @@ MAX_TEXT_CHARACTERS: Final = 4_000
 """Maximum length of a text in a state file."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False)
 class ViewState:
     """State of one screen.
 
@@ -47,7 +47,7 @@ class ViewState:
     focused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False)
 class PaneSplit:
     """How the user divided a screen with a list and a detail.
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
@@ -35,8 +34,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class KeyAction:
+class KeyAction(NamedTuple):
     """One key action.
 
     Attributes:

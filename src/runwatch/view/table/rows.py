@@ -7,11 +7,10 @@ caller keeps the selection, as an id.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, compress, count, groupby, islice
 from operator import eq
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, NamedTuple
 
 from runwatch.base.generators import run_to_end
 from runwatch.base.text import fold_text
@@ -389,8 +388,7 @@ def _order_places(every: list[int], values: Sequence[Any], *, descending: bool) 
     return runs[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowCache:
+class RowCache(NamedTuple):
     """Rows kept while no screen shows them.
 
     A row is reused only for the same object, so a stale cache does no harm.
@@ -398,4 +396,4 @@ class RowCache:
 
     name: str
     drawing: RowRenderer[Any]
-    rows: list[RecordRow[Any]] = field(repr=False)
+    rows: list[RecordRow[Any]]
