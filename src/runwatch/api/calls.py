@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from runwatch.api import error_builder
 from runwatch.api.decoding.item_stream import UnreadableBodyError
@@ -51,8 +51,7 @@ TOO_LARGE_ERROR: Final = "too_large"
 """Kind of failure of a request that the service answered, with more than is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestAttempt:
+class RequestAttempt(NamedTuple):
     """One request attempt, for the journal. It never holds a secret.
 
     Attributes:

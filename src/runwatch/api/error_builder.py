@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.api.errors import (
     ApiError,
@@ -55,8 +55,7 @@ _LOOK: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OperationCall:
+class OperationCall(NamedTuple):
     operation: Operation
     request: HttpRequest
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.records.account import Account, TopUpIntent
 from runwatch.records.agent import ReviewAgent
@@ -36,8 +35,7 @@ from runwatch.records.verifier import KeyConnection, KeyIntent, Verifier, Verifi
 from runwatch.records.webhook import Delivery, Webhook
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation of the service.
 
     Attributes:

@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.api.errors import RateLimitedError
 from runwatch.base.clock import Clock
@@ -24,8 +23,7 @@ LONGEST_HOLD_S: Final = float(MAX_WAIT_S)
 """Upper bound of ``retry_after_s``, so that it stays a number of seconds a clock can add."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
+class _Hold(NamedTuple):
     """Hold on the service or an operation.
 
     Attributes:

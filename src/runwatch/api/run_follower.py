@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
 from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
@@ -40,8 +39,7 @@ Keep = Callable[[Page[RunEvent], str | None], Awaitable[list[RunEvent]]]
 """Stores a page requested after an event id, and returns its new events."""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedEvents:
+class FollowedEvents(NamedTuple):
     """Result of one read.
 
     Attributes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
@@ -33,8 +33,7 @@ LAST_READS: Final = 2
 """Empty reads after the run is known to be final that end the tail (manual: decisions, "Event tail")."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStep:
+class ReadStep(NamedTuple):
     """Read now, then call :meth:`RunTail.note_page`.
 
     Attributes:
@@ -46,8 +45,7 @@ class ReadStep:
     kind: Literal["events", "status"] = "events"
 
 
-@dataclass(frozen=True, slots=True)
-class PauseStep:
+class PauseStep(NamedTuple):
     seconds: float
 
 

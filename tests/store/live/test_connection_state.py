@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -17,10 +16,10 @@ GOOD: Final = RequestAttempt(
     attempt=1, key=None, sent_bytes=0, received_bytes=0, error=None, problem=None, profile="work",
     origin="http://127.0.0.1:1",
 )  # fmt: skip
-PAGE: Final = replace(GOOD, error="unusable")
-BAD: Final = replace(GOOD, status=502)
-TOO_LARGE: Final = replace(GOOD, status=None, error="too_large")
-DEAD: Final = replace(GOOD, status=None, error="refused")
+PAGE: Final = GOOD._replace(error="unusable")
+BAD: Final = GOOD._replace(status=502)
+TOO_LARGE: Final = GOOD._replace(status=None, error="too_large")
+DEAD: Final = GOOD._replace(status=None, error="refused")
 ACCOUNT: Final = "/v1/account"
 
 
@@ -28,9 +27,9 @@ ACCOUNT: Final = "/v1/account"
     ("attempts", "is_failing"),
     [
         ([PAGE, PAGE, PAGE], True),
-        ([BAD, replace(BAD, path=ACCOUNT), DEAD], True),
+        ([BAD, BAD._replace(path=ACCOUNT), DEAD], True),
         ([BAD, DEAD], False),
-        ([BAD, replace(BAD, attempt=2), replace(BAD, attempt=3)], False),
+        ([BAD, BAD._replace(attempt=2), BAD._replace(attempt=3)], False),
         ([PAGE, PAGE, PAGE, GOOD], False),
         ([PAGE, PAGE, GOOD, PAGE], False),
         ([TOO_LARGE, TOO_LARGE, TOO_LARGE], False),
@@ -39,7 +38,7 @@ ACCOUNT: Final = "/v1/account"
 def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAttempt], is_failing: bool) -> None:
     state = ConnectionState(2, lambda: None, lambda: None, lambda: None)
     for second, attempt in enumerate(attempts):
-        state.note(replace(attempt, at=AT + timedelta(seconds=second)))
+        state.note(attempt._replace(at=AT + timedelta(seconds=second)))
     assert state.failing_since == (AT if is_failing else None)
 
 
@@ -63,5 +62,5 @@ def test_a_connection_that_does_not_open_is_a_loss_and_one_that_opens_takes_back
         if isinstance(what, bool):
             state.note_connect(at, is_open=what)
         else:
-            state.note(replace(what, at=at))
+            state.note(what._replace(at=at))
     assert state.lost_since == lost_since

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -261,7 +260,7 @@ async def test_recent_requests_of_a_service_are_counted_whoever_made_them(journa
     journal.note(exchange(1))
     other = Journal(database)
     other.note(exchange(2))
-    other.note(replace(exchange(2), status=None, error="refused"))
+    other.note(exchange(2)._replace(status=None, error="refused"))
     await journal.flush()
     await other.flush()
     minute = timedelta(seconds=60)

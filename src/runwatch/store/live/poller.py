@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.api.calls import UNSENT_ERRORS, RequestAttempt
 from runwatch.api.client import Client
@@ -51,8 +50,7 @@ AUTOMATIC_ROWS: Final = 1_000
 """A list is read on without being asked up to about this many records."""
 
 
-@dataclass(frozen=True, slots=True)
-class PollIntervals:
+class PollIntervals(NamedTuple):
     """Shortest poll intervals, in seconds; the budget may lengthen them.
 
     Attributes:

@@ -7,9 +7,8 @@ are still at the service and are read again when a user opens the run.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.event_store import EventStore
@@ -21,8 +20,7 @@ PRUNE_INTERVAL_S: Final = 3600.0
 """How often an open console checks whether to delete events."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionPolicy:
+class RetentionPolicy(NamedTuple):
     """Bounds from the settings.
 
     Attributes:

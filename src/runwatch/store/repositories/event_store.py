@@ -13,9 +13,8 @@ import json
 import sqlite3
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
@@ -32,8 +31,7 @@ RECENT: Final = 512
 """Events kept in memory as received, the newest of all runs; a list draws no more at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventGap:
+class EventGap(NamedTuple):
     """A gap: a time without a response from the service. No event is lost; the events of that time were read
     afterwards.
 

@@ -6,9 +6,8 @@ They are never sent to the service. They belong to a scope, so two profiles of o
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.store.db.database import Database
@@ -19,8 +18,7 @@ NotePurpose = Literal["label", "note", "decision", "intent", "pins"]
 """Purpose of a note; a record has at most one note of each. The pins of a scope are about no record."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalNote:
+class LocalNote(NamedTuple):
     """One note about one record.
 
     Attributes:

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
 from runwatch.api.operations import CANCEL, OPERATIONS, SUBMIT
@@ -68,8 +68,7 @@ class WriteRequest:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UnconfirmedWrite:
+class UnconfirmedWrite(NamedTuple):
     """A stored write whose outcome is not known: it is being sent for the first time, or no response settled it yet.
 
     Attributes:

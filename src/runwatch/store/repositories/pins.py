@@ -6,8 +6,7 @@ All pins of a scope are one note, so that two consoles change them one after the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from runwatch.base.json import dumps, loads
 from runwatch.store.repositories.notes import LocalNotes
@@ -26,8 +25,7 @@ _ID: Final = "pins"
 _IDS: Final = {"record": 1, "filter": 0, "comparison": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class PinTarget:
+class PinTarget(NamedTuple):
     """What a pin leads to.
 
     Attributes:
@@ -41,8 +39,7 @@ class PinTarget:
     filter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(NamedTuple):
     """One pin.
 
     Attributes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
@@ -16,8 +17,7 @@ from runwatch.store.state.failure_kind import FailureKind
 _NOT_OFFERED = frozenset({404, 405, 501})
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFailure:
+class ReadFailure(NamedTuple):
     """A failed read, in the terms of a pane.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final
@@ -207,7 +206,7 @@ class PinBoard:
 
     def _note_seen(self, target: PinTarget, seen: str) -> None:
         def change(pins: list[Pin]) -> list[Pin]:
-            return [replace(pin, seen=seen) if pin.target == target else pin for pin in pins]
+            return [pin._replace(seen=seen) if pin.target == target else pin for pin in pins]
 
         self.pins = tuple(change(list(self.pins)))
         start_worker(self._app, self.change(change), "keeping a pin", group="pin seen")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +128,7 @@ def _mover(app: NavigatingApp, board: PinBoard, target: PinTarget, step: int) ->
 def _rename(app: NavigatingApp, board: PinBoard, pin: Pin) -> None:
     async def keep(typed: Mapping[str, str]) -> SaveResult:
         def change(pins: list[Pin]) -> list[Pin]:
-            return [replace(one, name=typed["name"]) if one.target == pin.target else one for one in pins]
+            return [one._replace(name=typed["name"]) if one.target == pin.target else one for one in pins]
 
         await board.change(change)
         return SaveResult(is_kept=True, words=line("renamed"))
