@@ -7,6 +7,7 @@ page *measurements*; nothing else writes figures there. Not part of the gate: a 
 from __future__ import annotations
 
 import argparse
+import compileall
 import contextlib
 import io
 import platform
@@ -21,7 +22,18 @@ from pathlib import Path
 from tests.performance.measure import Figure, print_table
 from tests.performance.suites import BESIDE, BY_NAME, SUITES, figures_of
 
-PAGE = Path(__file__).resolve().parents[2] / "src" / "runwatch" / "manual" / "measurements.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "src" / "runwatch" / "manual" / "measurements.md"
+
+
+def compile_modules() -> None:
+    """Compile all modules where they are, as those of an installed program are.
+
+    An environment may forbid programs to write what they compile; each start would then compile again whatever changed
+    last.
+    """
+    for directory in (ROOT / "src", ROOT / "tests"):
+        compileall.compile_dir(directory, quiet=2)
 
 
 def measure(names: Sequence[str]) -> list[Figure]:
@@ -60,6 +72,7 @@ def main() -> None:
     unknown = set(arguments.names) - {*SUITES, *BY_NAME}
     if unknown:
         parser.error(f"no such suite: {', '.join(sorted(unknown))}")
+    compile_modules()
     table = measure(arguments.names or list(SUITES))
     text = io.StringIO()
     with contextlib.redirect_stdout(text):

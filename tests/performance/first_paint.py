@@ -83,9 +83,7 @@ def _verb(home: Path) -> list[Figure]:
     verb, alone = [sys.executable, "-m", "runwatch", "runs", "list"], [sys.executable, "-c", "import httpx"]
     taken: dict[str, list[float]] = {"verb": [], "alone": []}
     with running_service(ScriptedService(runs=runs)) as service:
-        # Both run from compiled modules, as they do once installed; the first start of each compiles them.
-        compiled = {"PYTHONPYCACHEPREFIX": str(home / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-        env = clean_environment(home, {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": "k"} | compiled)
+        env = clean_environment(home, {"RUNWATCH_BASE_URL": service.base_url, "RUNWATCH_API_KEY": "k"})
         for _ in range(2 * ROUNDS):
             taken["alone"].append(cpu_seconds_of(alone, env))
             taken["verb"].append(cpu_seconds_of(verb, env))
