@@ -550,7 +550,7 @@ class ListScreen(RowScreen):
                 self._is_unreadable = True
                 bar = self.query_one("#filter", FilterBar)
                 if meant := self._typed_flag_text(text):
-                    bar.show_count(meant)
+                    bar.show_meaning(meant)
                 else:
                     bar.show_error(line(f"not applied: {error.short_words}"))
         else:
@@ -570,7 +570,10 @@ class ListScreen(RowScreen):
             so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
             bar = self.query_one("#filter", FilterBar)
             count = f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}"
-            bar.show_count(line(f"{meant}   {count}" if (meant := self._typed_flag_text(bar.text)) else count))
+            if meant := self._typed_flag_text(bar.text):
+                bar.show_meaning(line(f"{meant}   {count}"))
+            else:
+                bar.show_count(line(count))
 
     def _typed_flag_text(self, text: str) -> SafeText:
         """Explain the ``is:`` being typed; empty if none is."""

@@ -134,7 +134,14 @@ class FilterBar(Horizontal):
         """Show how many rows match, such as ``14/212``. Does nothing before the bar is first used."""
         if self._is_made:
             self._input.remove_class("-invalid")
-            self._show_state(matching, Role.QUIET)
+            self.remove_class("-wrapped")
+            self._state.update(to_content(matching, Role.QUIET))
+
+    def show_meaning(self, meaning: SafeText) -> None:
+        """Explain what is being typed."""
+        self._make()
+        self._input.remove_class("-invalid")
+        self._show_state(meaning, Role.QUIET)
 
     def show_error(self, reason: SafeText) -> None:
         """Show why a filter is not applied."""
