@@ -16,7 +16,7 @@ from runwatch.view.spec.action_parts import FormField, Suggestions
 FIELDS: Final = (
     FormField(
         id="mode", path="mode", label="mode", kind="choice", choices=("echo", "live"), is_required=True,
-        hint="echo (a test run, costs nothing) or live (calls a model)",
+        hint="echo is a free test, live calls a model",
     ),
     FormField(
         id="objective", path="task.objective", label="objective", is_required=True,
@@ -36,11 +36,11 @@ FIELDS: Final = (
     ),
     FormField(
         id="cost_coefficient", path="policy.cost_coefficient", label="price/quality", kind="number",
-        hint="0 favours price, 1 favours quality; empty for the service's default",
+        hint="0 favours price, 1 quality; empty for the service's default",
     ),
     FormField(
         id="on_eval", path="policy.on_eval", label="when checked", kind="list",
-        hint="what a check's answer does: gate, fallback, repair_retry; empty only records the verdict",
+        hint="gate, fallback or repair_retry; empty records the verdict",
     ),
     FormField(
         id="verifier_id", path="verifier_id", label="output check", hint="from Output checks; live runs only",

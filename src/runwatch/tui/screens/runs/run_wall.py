@@ -10,6 +10,7 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Static
 
+from runwatch.base.text import cell_width
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
@@ -39,7 +40,7 @@ from runwatch.view.runs.run_wall import (
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import elapsed_clock, short_id
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, elide_start, fit, line
 from runwatch.view.text.styled_text import with_role
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ NOTES_EVERY_S: Final = 4
 
 _BETWEEN: Final = "\n"
 _KIND_FROM_CELLS: Final = 60
-"""Width of a tile from which its events have their kind."""
+"""Width of a tile from which its events have their kind and slice."""
+
+_KIND_CELLS: Final = 9
+_SLICE_CELLS: Final = 5
 
 
 def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
@@ -505,11 +509,14 @@ class RunWallScreen(ConsoleScreen):
         known = self._drawn.get(run_id)
         if known is not None and known[0] == key:
             return known[1]
+        drawn = [render_event(event, context) for event in found[-tile.rows :]]
+        # The end of its id tells the event of a slice from that of the run.
+        ends = [elide_start(one.slice, _SLICE_CELLS, context.glyphs.ellipsis) for one in drawn]
+        cells = max(map(cell_width, ends), default=0)
         made: list[StyledSpans] = []
-        for event in found[-tile.rows :]:
-            drawn = render_event(event, context)
-            kind = f"  {drawn.kind:<9}" if has_kind else ""
-            made.append((label_span(f"{drawn.time}{kind}  "), (drawn.summary, drawn.role)))
+        for one, end in zip(drawn, ends, strict=True):
+            kind = f"  {fit(one.kind, _KIND_CELLS)}{f'  {fit(end, cells)}' if cells else ''}" if has_kind else ""
+            made.append((label_span(f"{one.time}{kind}  "), (one.summary, one.role)))
         self._drawn[run_id] = key, made
         return made
 
