@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -112,29 +113,26 @@ class SettingsResolver:
         return Settings(chosen, self._loaded.settings.profiles, self._loaded.settings.commands)
 
     def value(self, setting: Setting[Any]) -> ResolvedSetting:
+        made = partial(ResolvedSetting, setting.key)
         given = getattr(self._options, setting.flag.lstrip("-").replace("-", "_"), None) if setting.flag else None
         if given:
-            return ResolvedSetting(setting.key, _taken(setting, given, setting.flag), SettingSource.FLAG, setting.flag)
+            return made(_taken(setting, given, setting.flag), SettingSource.FLAG, setting.flag)
         variable = self._environment.get(setting.environment, "").strip() if setting.environment else ""
         if variable:
             value = _taken(setting, variable, setting.environment)
-            return ResolvedSetting(setting.key, value, SettingSource.ENVIRONMENT, setting.environment)
+            return made(value, SettingSource.ENVIRONMENT, setting.environment)
         if setting.key in Profile.DECLARED:
             profile = self.profile()
             if profile is not None and setting.key in profile.chosen:
                 place = (PROFILES, profile.name, setting.key)
-                return ResolvedSetting(
-                    setting.key, profile.chosen[setting.key], SettingSource.PROFILE, self._loaded.place(place)
-                )
+                return made(profile.chosen[setting.key], SettingSource.PROFILE, self._loaded.place(place))
         if setting.key in self._loaded.settings.chosen:
             value = self._loaded.settings.chosen[setting.key]
-            return ResolvedSetting(
-                setting.key, value, SettingSource.FILE, self._loaded.place(tuple(setting.key.split(".")))
-            )
+            return made(value, SettingSource.FILE, self._loaded.place(tuple(setting.key.split("."))))
         variable = find_ascii_variable(self._environment) if setting is Settings.glyphs else ""
         if variable:
-            return ResolvedSetting(setting.key, "ascii", SettingSource.ENVIRONMENT, variable)
-        return ResolvedSetting(setting.key, setting.default, SettingSource.DEFAULT)
+            return made("ascii", SettingSource.ENVIRONMENT, variable)
+        return made(setting.default, SettingSource.DEFAULT)
 
     def values(self) -> Iterator[ResolvedSetting]:
         """Yield every setting, then the file's settings of each profile and own command, without API keys."""
@@ -247,13 +245,12 @@ class SettingsResolver:
         return _target_of(profile.name, origin, key, ca_file=ca_file, production=profile.production)
 
     def _given_address(self) -> ResolvedSetting | None:
-        if self._options.base_url:
-            return ResolvedSetting(
-                "base_url", normalise_base_url(self._options.base_url), SettingSource.FLAG, "--base-url"
-            )
-        variable = self._environment.get(ENVIRONMENT_URL, "").strip()
-        if variable:
-            return ResolvedSetting("base_url", normalise_base_url(variable), SettingSource.ENVIRONMENT, ENVIRONMENT_URL)
+        for given, source, where in (
+            (self._options.base_url, SettingSource.FLAG, "--base-url"),
+            (self._environment.get(ENVIRONMENT_URL, "").strip(), SettingSource.ENVIRONMENT, ENVIRONMENT_URL),
+        ):
+            if given:
+                return ResolvedSetting("base_url", normalise_base_url(given), source, where)
         return None
 
     def _file_problem(self) -> str | None:

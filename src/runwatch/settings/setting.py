@@ -25,8 +25,9 @@ class Setting(Generic[T]):
     Args:
         key: The key in the file, with a dot after the table's name.
         doc: One sentence for help, manual and the settings screen.
-        read: Converts a TOML value to the typed one, or raises :class:`InvalidValueError`.
         takes: The accepted values, in words that follow "must be".
+        accepts: Whether a TOML value is one of them.
+        convert: Converts such a value to the typed one; raises :class:`ValueError` for one that is not accepted.
         choices: The accepted texts; empty accepts any.
         environment: The variable that sets it; empty for none.
         flag: The flag that sets it; empty for none.
@@ -34,7 +35,9 @@ class Setting(Generic[T]):
         entry: For a table, makes the setting of an entry from its dotted key.
     """
 
-    __slots__ = ("choices", "default", "doc", "entry", "environment", "flag", "key", "protects", "read", "takes")
+    __slots__ = (
+        "_accepts", "_convert", "choices", "default", "doc", "entry", "environment", "flag", "key", "protects", "takes",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -42,8 +45,9 @@ class Setting(Generic[T]):
         default: T,
         doc: str,
         *,
-        read: Callable[[object], T],
         takes: str,
+        accepts: Callable[[Any], bool] = lambda _: True,
+        convert: Callable[[Any], T] = lambda value: value,
         choices: tuple[str, ...] = (),
         environment: str = "",
         flag: str = "",
@@ -53,8 +57,9 @@ class Setting(Generic[T]):
         self.key: Final = key
         self.default: Final = default
         self.doc: Final = doc
-        self.read: Final = read
         self.takes: Final = takes
+        self._accepts: Final = accepts
+        self._convert: Final = convert
         self.choices: Final = choices
         self.environment: Final = environment
         self.flag: Final = flag
@@ -77,6 +82,19 @@ class Setting(Generic[T]):
 
     def __set__(self, group: SettingsGroup, value: object) -> None:
         raise AttributeError(f"settings are frozen: {self.key}")
+
+    def read(self, value: object) -> T:
+        """Return the typed value of one in TOML.
+
+        Raises:
+            InvalidValueError: The setting does not accept it.
+        """
+        try:
+            if self._accepts(value):
+                return self._convert(value)
+        except ValueError:
+            pass
+        raise InvalidValueError(f"must be {self.takes}")
 
     def parse(self, value: str) -> T:
         """Return the value of a text that the user typed, for example on a command line.
@@ -127,89 +145,67 @@ def text_setting(
 ) -> Setting[str]:
     """Declare a setting for a text of one line; ``check`` returns its final form or raises :class:`ValueError`."""
 
-    def read(value: object) -> str:
+    def convert(value: object) -> str:
         if not isinstance(value, str) or not value.isprintable():
-            raise InvalidValueError(f"must be {takes}")
-        try:
-            return check(value.strip())
-        except ValueError:
-            raise InvalidValueError(f"must be {takes}") from None
+            raise ValueError
+        return check(value.strip())
 
-    return Setting(key, default, doc, read=read, takes=takes, environment=environment, flag=flag)
+    return Setting(key, default, doc, takes=takes, convert=convert, environment=environment, flag=flag)
 
 
 def choice_setting(key: str, choices: tuple[str, ...], doc: str) -> Setting[str]:
     """Declare a setting for one of a few words; the first is the default."""
     takes = "one of " + ", ".join(choices)
-
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise InvalidValueError(f"must be {takes}")
-        return value
-
-    return Setting(key, choices[0], doc, read=read, takes=takes, choices=choices)
+    return Setting(key, choices[0], doc, takes=takes, accepts=lambda value: value in choices, choices=choices)
 
 
 def bool_setting(key: str, doc: str, *, default: bool = False, flag: str = "", protects: bool = False) -> Setting[bool]:
     """Declare a setting for ``true`` or ``false``."""
 
-    def read(value: object) -> bool:
-        if not isinstance(value, bool):
-            raise InvalidValueError("must be true or false")
-        return value
+    def accepts(value: object) -> bool:
+        return isinstance(value, bool)
 
-    return Setting(key, default, doc, read=read, takes="true or false", flag=flag, protects=protects)
+    return Setting(key, default, doc, takes="true or false", accepts=accepts, flag=flag, protects=protects)
 
 
 def int_setting(key: str, default: int, doc: str, *, least: int, most: int) -> Setting[int]:
     """Declare a setting for a whole number between two bounds, both included."""
     takes = f"a whole number from {least} to {most}"
-
-    def read(value: object) -> int:
-        if type(value) is not int or not least <= value <= most:
-            raise InvalidValueError(f"must be {takes}")
-        return value
-
-    return Setting(key, default, doc, read=read, takes=takes)
+    return Setting(key, default, doc, takes=takes, accepts=lambda value: type(value) is int and least <= value <= most)
 
 
 def float_setting(key: str, default: float, doc: str, *, least: float, most: float) -> Setting[float]:
     """Declare a setting for a number between two bounds, both included."""
-    takes = f"a number from {least:g} to {most:g}"
 
-    def read(value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise InvalidValueError(f"must be {takes}")
-        return float(value)
+    def accepts(value: object) -> bool:
+        return not isinstance(value, bool) and isinstance(value, (int, float)) and least <= value <= most
 
-    return Setting(key, default, doc, read=read, takes=takes)
+    return Setting(key, default, doc, takes=f"a number from {least:g} to {most:g}", accepts=accepts, convert=float)
 
 
 def text_table_setting(key: str, doc: str, *, check: Callable[[str], str] = str) -> Setting[Mapping[str, str]]:
     """Declare a table of texts, under names chosen by the user; ``check`` is as in :func:`text_setting`."""
-    takes = "a table of texts"
 
-    def read(value: object) -> Mapping[str, str]:
-        if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-            raise InvalidValueError(f"must be {takes}")
-        return dict(value)
+    def accepts(value: object) -> bool:
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
-    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: text_setting(name, "", doc, check=check))
+    def entry(name: str) -> Setting[Any]:
+        return text_setting(name, "", doc, check=check)
+
+    return Setting(key, {}, doc, takes="a table of texts", accepts=accepts, convert=dict, entry=entry)
 
 
 def name_list_setting(key: str, doc: str) -> Setting[list[str]]:
     """Declare a setting for a list of names, which the user may type separated by spaces or commas."""
-    takes = "names with spaces or commas between them, each of them once"
 
-    def read(value: object) -> list[str]:
+    def convert(value: object) -> list[str]:
         found = re.findall(r"[^\s,]+", value) if isinstance(value, str) else value
-        if not isinstance(found, list) or not found or not all(_is_name(name) for name in found):
-            raise InvalidValueError(f"must be {takes}")
-        if len(set(found)) < len(found):
-            raise InvalidValueError(f"must be {takes}")
+        if not isinstance(found, list) or not found or not all(map(_is_name, found)) or len(set(found)) < len(found):
+            raise ValueError
         return list(found)
 
-    return Setting(key, [], doc, read=read, takes=takes)
+    takes = "names with spaces or commas between them, each of them once"
+    return Setting(key, [], doc, takes=takes, convert=convert)
 
 
 def _is_name(value: object) -> bool:
@@ -218,17 +214,13 @@ def _is_name(value: object) -> bool:
 
 def command_words_setting(key: str, doc: str) -> Setting[list[str]]:
     """Declare a setting for a program and its arguments, which the user may type as a command line with quotes."""
-    takes = "a program and its arguments, each a text of its own"
 
-    def read(value: object) -> list[str]:
-        try:
-            found = shlex.split(value) if isinstance(value, str) else value
-        except ValueError:
-            raise InvalidValueError(f"must be {takes}") from None
+    def convert(value: object) -> list[str]:
+        found = shlex.split(value) if isinstance(value, str) else value
         if not isinstance(found, list) or not all(isinstance(word, str) and "\0" not in word for word in found):
-            raise InvalidValueError(f"must be {takes}")
+            raise ValueError
         if not found or not found[0].strip():
-            raise InvalidValueError(f"must be {takes}")
+            raise ValueError
         from runwatch.base.secrets.secret_patterns import find_known_key
 
         if any(find_known_key(word) for word in found):
@@ -238,16 +230,16 @@ def command_words_setting(key: str, doc: str) -> Setting[list[str]]:
             raise InvalidValueError(wrong)
         return list(found)
 
-    return Setting(key, [], doc, read=read, takes=takes)
+    return Setting(key, [], doc, takes="a program and its arguments, each a text of its own", convert=convert)
 
 
 def name_table_setting(key: str, doc: str) -> Setting[Mapping[str, list[str]]]:
     """Declare a table of lists of names, under names chosen by the user."""
-    takes = "a table of lists of names"
 
-    def read(value: object) -> Mapping[str, list[str]]:
+    def convert(value: object) -> Mapping[str, list[str]]:
         if not isinstance(value, dict):
-            raise InvalidValueError(f"must be {takes}")
+            raise ValueError
         return {name: name_list_setting(key, doc).read(item) for name, item in value.items()}
 
-    return Setting(key, {}, doc, read=read, takes=takes, entry=lambda name: name_list_setting(name, doc))
+    takes = "a table of lists of names"
+    return Setting(key, {}, doc, takes=takes, convert=convert, entry=lambda name: name_list_setting(name, doc))
