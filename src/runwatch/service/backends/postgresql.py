@@ -211,32 +211,27 @@ class PostgresDatabase(Backend):
         # Within a pipeline answers of a transaction may still be under way.
         return status in {TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.ACTIVE}
 
+    def translate_errors(self) -> contextlib.AbstractContextManager[None]:
+        # A server that has become a standby can be read only; a writer that asks again may find the new primary.
+        return self._translate(passing=_READ_ONLY)
+
+    def translate_read_errors(self) -> contextlib.AbstractContextManager[None]:
+        return self._translate()
+
     @contextlib.contextmanager
-    def translate_errors(self) -> Iterator[None]:
+    def _translate(self, passing: str | None = None) -> Iterator[None]:
+        """Translate errors, one with the state ``passing`` as if the database could not be reached."""
         try:
             yield
         except (StatementError, psycopg.Error) as error:
-            # A server that has become a standby can be read only; a writer that asks again may find the new primary.
-            self._translate(error, is_passing=_state_of(error) == _READ_ONLY)
+            if isinstance(found := _original(error), DataError):
+                # The connection was made in the middle of a statement.
+                raise found from None
+            if _is_passing(error) or (passing is not None and _state_of(error) == passing):
+                raise self._unreachable(error) from error
+            if isinstance(error, psycopg.Error):
+                _shorten(error)
             raise
-
-    @contextlib.contextmanager
-    def translate_read_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (StatementError, psycopg.Error) as error:
-            self._translate(error, is_passing=False)
-            raise
-
-    def _translate(self, error: Exception, *, is_passing: bool) -> None:
-        """Raise what to tell in place of an error; return for one that passes unchanged."""
-        if isinstance(found := _original(error), DataError):
-            # The connection was made in the middle of a statement.
-            raise found from None
-        if is_passing or _is_passing(error):
-            raise self._unreachable(error) from error
-        if isinstance(error, psycopg.Error):
-            _shorten(error)
 
     def begin(self, connection: Connection) -> RootTransaction:
         try:
@@ -434,7 +429,11 @@ class PostgresDatabase(Backend):
         elif _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
             return
         else:
-            taken = self._taken()
+            taken = DataError(
+                "Another service has opened this database, and this one writes nothing more",
+                detail=f"{self._place} was opened again while the connection was lost.",
+                hint="One service at a time can use it: stop the other one, and start this one again.",
+            )
         for notify in self._when_taken:
             notify(taken)
         raise taken
@@ -476,13 +475,6 @@ class PostgresDatabase(Backend):
             self.keys = self.keys.sealing_with(known[common[0]])
             connection.execute(_SEALS, (common[0],))
             connection.execute(_SEALS_NO_MORE, (first,))
-
-    def _taken(self) -> DataError:
-        return DataError(
-            "Another service has opened this database, and this one writes nothing more",
-            detail=f"{self._place} was opened again while the connection was lost.",
-            hint="One service at a time can use it: stop the other one, and start this one again.",
-        )
 
     def _prepare(self, connection: Connection, schema_version: int) -> tuple[int, str]:
         """Create or migrate the tables in the current transaction; return the number of this opening and the id."""
