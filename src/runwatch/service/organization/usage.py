@@ -31,19 +31,32 @@ TOP_ARMS: Final = 5
 
 
 @dataclass(slots=True)
-class Sums:
+class _CallSums:
+    """Tokens of some calls, and how many calls did not report what."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    unknown_calls: int = 0
+    unknown_token_calls: int = 0
+    estimated_calls: int = 0
+
+    def add_calls(self, part: Mapping[str, Any], cost: Mapping[str, Any]) -> None:
+        self.input_tokens += _count(cost, "input_tokens")
+        self.output_tokens += _count(cost, "output_tokens")
+        self.unknown_calls += unknown_calls(part)
+        self.unknown_token_calls += unknown_token_calls(part)
+        self.estimated_calls += estimated_calls(part)
+
+
+@dataclass(slots=True)
+class Sums(_CallSums):
     """Usage of some runs: the ``totals`` of a usage report."""
 
     executions: int = 0
     slices: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
     calls: int = 0
     platform_usd: Decimal = Decimal(0)
     passthrough_usd: Decimal = Decimal(0)
-    unknown_calls: int = 0
-    unknown_token_calls: int = 0
-    estimated_calls: int = 0
 
     @property
     def usd(self) -> Decimal:
@@ -55,12 +68,8 @@ class Sums:
         for part in slices_of(receipt):
             self.slices += 1
             cost = _object(part, "cost")
-            self.input_tokens += _count(cost, "input_tokens")
-            self.output_tokens += _count(cost, "output_tokens")
             self.calls += _count(cost, "calls")
-            self.unknown_calls += unknown_calls(part)
-            self.unknown_token_calls += unknown_token_calls(part)
-            self.estimated_calls += estimated_calls(part)
+            self.add_calls(part, cost)
         totals = _object(receipt, "totals")
         self.platform_usd = sum_amounts((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
         self.passthrough_usd = sum_amounts((self.passthrough_usd, amount_of(totals.get("usd"))))
@@ -76,29 +85,20 @@ class Sums:
 
 
 @dataclass(slots=True)
-class _ArmSums:
+class _ArmSums(_CallSums):
     """How often one arm was selected, and the usage of its calls."""
 
     selected_count: int = 0
     fallback_count: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
     usd: Decimal = Decimal(0)
-    unknown_calls: int = 0
-    unknown_token_calls: int = 0
-    estimated_calls: int = 0
 
     def select(self, part: Mapping[str, Any]) -> None:
         self.selected_count += 1
         self.fallback_count += _object(part, "route").get("fallback_used") is True
 
     def add(self, cost: Mapping[str, Any]) -> None:
-        self.input_tokens += _count(cost, "input_tokens")
-        self.output_tokens += _count(cost, "output_tokens")
         self.usd = sum_amounts((self.usd, amount_of(cost.get("usd"))))
-        self.unknown_calls += unknown_calls(cost)
-        self.unknown_token_calls += unknown_token_calls(cost)
-        self.estimated_calls += estimated_calls(cost)
+        self.add_calls(cost, cost)
 
 
 @dataclass(slots=True)
