@@ -7,11 +7,11 @@ the same address with ``done=yes``, which can be reloaded without sending anythi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from runwatch.base.secrets.secret import Secret
@@ -26,21 +26,6 @@ from runwatch.service.http.responses import ServiceResponse, make_json_response
 SECRET_CHARACTERS: Final = 4096
 
 
-class CompleteEntry(Protocol):
-    """Accepts the input of a page."""
-
-    async def __call__(
-        self, call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str], /
-    ) -> dict[str, Any]:
-        """Accept the input, use the intent up (:func:`runwatch.service.access.private_entry.use`) and return the
-        result.
-
-        Raises:
-            RefusalError: the input is not accepted; the intent stays as it is.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class EntryPage:
     """The content of one kind of page.
@@ -48,6 +33,9 @@ class EntryPage:
     Attributes:
         facts: Returns the facts about the subject, by name.
         sentences: Returns sentences on what happens with the input.
+        complete: Accepts the input by name for the token and its intent, uses the intent up
+            (:func:`runwatch.service.access.private_entry.use`) and returns the result; or raises a
+            :class:`RefusalError`, and the intent stays as it is.
         done: Returns sentences on what happened and what to do next.
         fields: The inputs; a secret one is named ``secret``.
     """
@@ -56,7 +44,7 @@ class EntryPage:
     button: str
     facts: Callable[[EntryIntent], list[tuple[str, str]]]
     sentences: Callable[[EntryIntent], list[str]]
-    complete: CompleteEntry
+    complete: Callable[[AuthenticatedRequest, str, EntryIntent, Mapping[str, str]], Awaitable[dict[str, Any]]]
     done: Callable[[EntryIntent], list[str]]
     fields: Sequence[PageInput] = ()
 
