@@ -179,26 +179,17 @@ class CallExecutor:
         history: AttemptHistory,
         attempt: _Attempt,
     ) -> tuple[T, HttpResponse]:
+        lost = None
         try:
             reply = await self._transport.send(call.request)
         except ConnectionLostError as error:
             lost = error
-        else:
-            attempt.reply = reply
-            attempt.ended = self._clock.monotonic()
-            return await self._read_reply(reply, call, read, history, attempt), reply
-        attempt.error = lost.kind
-        attempt.received_bytes = lost.received_bytes
-        raise error_builder.build_no_response(lost, call, history, self._target)
-
-    async def _read_reply(
-        self,
-        reply: HttpResponse,
-        call: OperationCall,
-        read: Callable[[HttpResponse], Awaitable[T]],
-        history: AttemptHistory,
-        attempt: _Attempt,
-    ) -> T:
+        if lost is not None:
+            attempt.error = lost.kind
+            attempt.received_bytes = lost.received_bytes
+            raise error_builder.build_no_response(lost, call, history, self._target)
+        attempt.reply = reply
+        attempt.ended = self._clock.monotonic()
         if not reply.is_success:
             problem, is_synthetic = parse_problem(reply)
             attempt.problem = problem
@@ -209,7 +200,7 @@ class CallExecutor:
         try:
             if reply.flaw is not None:
                 raise UnreadableBodyError(reply.flaw)
-            return await read(reply)
+            return await read(reply), reply
         except UnreadableBodyError as error:
             reason = str(error)
         attempt.error = "unusable"
