@@ -241,20 +241,13 @@ def serve(call: Invocation) -> int:
             f"{'--api-only' if options.api_only else '--worker-only'} needs a service on PostgreSQL",
             hint="Name its database with --database, or leave the option out.",
         )
-    if options.api_only and options.worker_only:
-        raise UsageError(
-            "--api-only and --worker-only cannot be used together", hint="Without both, a process does both."
-        )
-    if options.sample and options.worker_only:
-        raise UsageError(
-            "--sample and --worker-only cannot be used together",
-            hint="A sample organization belongs to a process with the interface.",
-        )
-    if options.public_url and options.worker_only:
-        raise UsageError(
-            "--public-url and --worker-only cannot be used together",
-            hint="Give the address to the processes with the interface.",
-        )
+    for flag, is_given, hint in (
+        ("--api-only", options.api_only, "Without both, a process does both."),
+        ("--sample", options.sample, "A sample organization belongs to a process with the interface."),
+        ("--public-url", options.public_url, "Give the address to the processes with the interface."),
+    ):
+        if is_given and options.worker_only:
+            raise UsageError(f"{flag} and --worker-only cannot be used together", hint=hint)
     if options.concurrency == 0:
         raise UsageError("--concurrency takes 1 or more", hint="Leave the option out for no limit.")
     if database is None:

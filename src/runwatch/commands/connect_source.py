@@ -362,7 +362,9 @@ class _Connecting:
         assert self._connection is not None
         prices = None if known is None else self._new_prices(known)
         try:
-            synced = await self._sync(self._connection, prices)
+            # Named models that were never tested are called first; if one fails, the prices are not changed either.
+            untested = self._untested(self._connection)
+            synced = await sync_models(self._session, self._connection.id, untested, prices)
         except ApiProblem as error:
             why = next((entry.message for entry in error.problem.errors or () if entry.field == "models"), None)
             if why is None:
@@ -548,13 +550,6 @@ class _Connecting:
         address = (connection.endpoint or {}).get("base_url")
         self._note(f"3 of 5  the test failed: {why}" + (f", at {address}" if address else ""))
         self._note(f"        {advice}")
-
-    async def _sync(self, connection: SourceConnection, prices: Mapping[str, Any] | None) -> SyncedModels:
-        """Return the served models. Named models that were never tested are called first.
-
-        If such a call fails, the prices are not changed either.
-        """
-        return await sync_models(self._session, connection.id, self._untested(connection), prices)
 
     def _new_prices(self, known: SourceConnection) -> dict[str, Any] | None:
         """Return the requested prices if they differ from those of the connection."""

@@ -125,12 +125,9 @@ def _data(directory: Path) -> DoctorResult:
     """Check that the data directory exists, is private and is writable."""
     try:
         mode = stat.S_IMODE(directory.stat().st_mode)
+        check_data_dir(directory)
     except FileNotFoundError:
         return DoctorResult("data", f"{directory} does not exist yet; it is created when needed")
-    except OSError as error:
-        return _unusable(directory, error.strerror or "not usable")
-    try:
-        check_data_dir(directory)
     except DataError as error:
         return DoctorResult("data", str(error), "fail", error.hint or "", USAGE)
     except OSError as error:
