@@ -183,13 +183,10 @@ def _check_writers(path: Path, *, is_above: bool) -> None:
         raise UnsafePlaceError(path, "belongs to another user")
     if is_above and mode & stat.S_ISVTX:
         return
-    if mode & 0o002:
+    who = "every user" if mode & 0o002 else "its group"
+    if mode & 0o002 or (mode & 0o020 and not _is_own_group(information.st_gid)):
         raise UnsafePlaceError(
-            path, f"may be changed by every user (mode {mode:04o})", f"chmod go-w {quote_word(str(path))}"
-        )
-    if mode & 0o020 and not _is_own_group(information.st_gid):
-        raise UnsafePlaceError(
-            path, f"may be changed by its group (mode {mode:04o})", f"chmod go-w {quote_word(str(path))}"
+            path, f"may be changed by {who} (mode {mode:04o})", f"chmod go-w {quote_word(str(path))}"
         )
 
 
@@ -389,11 +386,10 @@ class FileLock:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE)
         try:
             _take_lock(descriptor, wait=wait)
-        except BlockingIOError:
+        except BaseException as error:
             os.close(descriptor)
-            return False
-        except BaseException:
-            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return False
             raise
         self._descriptor = descriptor
         return True

@@ -129,14 +129,10 @@ def describe_search(
     held = ", ".join(
         (_count(kept.problems, "problem"), _count(kept.requests, "request"), f"{_count(kept.ends, 'end')} of runs")
     )
-    span = "" if kept.since is None or kept.until is None else f" from {_utc(kept.since)} to {_utc(kept.until)}"
-    places = [f"the journal of this machine ({held}{span})"]
+    places = [f"the journal of this machine ({held}{_span(kept.since, kept.until)})"]
     if answered is not None:
-        span = ""
-        if answered.since is not None and answered.until is not None:
-            span = f" from {_utc(answered.since)} to {_utc(answered.until)}"
         number = "?" if answered.kept is None else str(answered.kept)
-        places.append(f"the local service's store ({number} answered{span})")
+        places.append(f"the local service's store ({number} answered{_span(answered.since, answered.until)})")
     said = f"Searched {' to '.join(map(_utc, around.windows[0]))}" + "".join(
         f" and {' to '.join(map(_utc, window))}" for window in around.windows[1:]
     )
@@ -218,6 +214,10 @@ def _fits(answered: ServiceProblem, words: str) -> bool:
     places: Sequence[object] = (*own, *(problem.get(name) for name in ("title", "detail", "status")))
     plain = (answered.instance or "").replace("-", "")
     return contains_all_words(words, [plain, *(str(place) for place in places if place is not None)])
+
+
+def _span(since: datetime | None, until: datetime | None) -> str:
+    return "" if since is None or until is None else f" from {_utc(since)} to {_utc(until)}"
 
 
 def _utc(moment: datetime) -> str:
