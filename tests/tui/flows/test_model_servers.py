@@ -16,7 +16,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
-from runwatch.tui.screens.action_form import ActionForm
+from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.panes.command_line import CommandLine
 from runwatch.tui.widgets.panes.menu import Menu
