@@ -16,10 +16,13 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
-from runwatch.tui.flows.action_dialog import ActionForm
+from runwatch.tui.flows.action_dialog import ActionForm, perform_action
 from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.panes.command_line import CommandLine
+from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu
+from runwatch.view.actions.sources import SYNC_NEW
+from tests.support import resources
 from tests.support.builders import account, problem, run
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said, ScriptedService
@@ -114,6 +117,19 @@ async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Pat
         await driven.reaches("port 8000 (vLLM?)", "comma", "M")
         await driven.opens(ActionForm, "down", "enter")
         assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
+
+
+async def test_a_new_connection_leads_from_runs_to_the_models_that_can_be_saved(tmp_path: Path) -> None:
+    service = finding(OLLAMA)
+    service.runs.clear()
+    service.say("POST", "/v1/source-connections/conn_1/deployments/sync", Said(200, {"deployments": []}))
+    async with local(service, tmp_path) as driven:
+        app = driven.app
+        await driven.shows("M looks for model servers on this machine, for live runs.")
+        perform_action(app.console_screen, resources.connection("conn_1"), SYNC_NEW)
+        await driven.opens(ConfirmDialog)
+        await driven.press("f9")
+        await driven.until(lambda: getattr(app.present_view, "screen", "") == "models", "the models to be in front")
 
 
 @pytest.mark.parametrize("answer", [{"servers": []}, {"servers": [{"name": "Ollama"}, 7]}, {}, [], None])

@@ -10,6 +10,7 @@ from runwatch.records.model import SyncedModels
 from runwatch.records.source import SourceConnection
 from runwatch.view.actions.sources import CONNECT_WITH_KEY, DISCONNECT, ROTATE, describe_missing_models
 from runwatch.view.spec.action_parts import PageResult
+from tests.support import resources
 
 SERVER = {"source_id": "openai_compatible", "auth_scheme": "none", "endpoint": {"base_url": "http://127.0.0.1:1234/v1"}}
 KNOWN = {"connected_as": {"connection_id": "conn_1", "display_name": "Box"}}
@@ -102,3 +103,16 @@ def test_a_rotation_tests_the_key_first_where_the_service_can(
     if action is not None and action.mutation is not None and action.mutation.members is not None:
         assert action.mutation.members(entered)["display_name"] == "Box"
         assert "the old one stays in use" in action.mutation.sentence(entered)
+
+
+@pytest.mark.parametrize(
+    ("over", "label", "can"),
+    [
+        ({}, "Give it another key", True),
+        ({"auth_scheme": "none", "source_id": "openai_compatible"}, "Give it a key", True),
+        ({"auth_scheme": "none", "source_id": "house_models"}, "Give it a key", False),
+    ],
+)
+def test_another_key_is_offered_only_where_there_is_one(over: dict[str, str], label: str, can: bool) -> None:
+    connection = resources.connection("conn_1", **over)
+    assert (ROTATE.label_of(connection), ROTATE.enabled_when(connection)) == (label, can)

@@ -18,7 +18,7 @@ from runwatch.view.export import text_output
 from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.resources.receipts import RECEIPTS
-from runwatch.view.resources.runs import RUNS
+from runwatch.view.resources.runs import RUNS, find_connection
 from runwatch.view.runs.provider_calls import (
     UNREACHED,
     end_advice_text,
@@ -42,6 +42,14 @@ def failed(*calls: dict[str, Any], reason: str = OTHER_REASON, **cost: Any) -> R
     part = live_receipt().raw["slices"][0]
     part = {**part, "attempts": list(calls), "cost": {**part["cost"], **cost}}
     return live_receipt(slices=[part], status="failed", reason=reason)
+
+
+def test_a_failed_run_leads_to_the_connection_that_it_called() -> None:
+    facts = RunFacts(builders.run("ex_1", "failed"), receipt=failed(call("network"), reason="dispatch_network_error"))
+    assert find_connection(facts) == "conn_01HXZ"
+    action = next(action for action in RUNS.actions if action.id == "connection")
+    assert action.enabled_when(facts)
+    assert not action.enabled_when(RunFacts(builders.run("ex_1", "running")))
 
 
 def receipt_text(receipt: Receipt) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runwatch.api.operations import OPERATIONS, fill_path, is_listable
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body, loads
+from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -251,7 +252,7 @@ async def _follow_up(
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)
             return
-    if mutation.leads_to and not set(here) & set(mutation.invalidates):
+    if mutation.leads_to and set(here) <= {Run}:
         await behind.console.go_to(mutation.leads_to)
 
 

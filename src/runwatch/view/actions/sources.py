@@ -189,19 +189,28 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
     ]
 
 
-SYNC: Final = ResourceAction[SourceConnection](
-    "sync", "Read which models it serves", "sources sync",
-    enabled_when=lambda it: it.is_usable, off_because="It is not usable before a test has passed.",
-    mutation=Mutation(
-        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
-        sentence=lambda it: f"{_sync_effect(it)} No model is run.",
-        confirm_label="Read them",
-        members=lambda _: {},
-        invalidates=(SourceConnection, Deployment, CatalogEntry),
-        summarize=_served,
-        leads_to="models",
-    ),
-)  # fmt: skip
+def _sync(leads_to: str = "") -> ResourceAction[SourceConnection]:
+    return ResourceAction[SourceConnection](
+        "sync",
+        "Read which models it serves",
+        "sources sync",
+        enabled_when=lambda it: it.is_usable,
+        off_because="It is not usable before a test has passed.",
+        mutation=Mutation(
+            operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+            sentence=lambda it: f"{_sync_effect(it)} No model is run.",
+            confirm_label="Read them",
+            members=lambda _: {},
+            invalidates=(SourceConnection, Deployment, CatalogEntry),
+            summarize=_served,
+            leads_to=leads_to,
+        ),
+    )
+
+
+SYNC: Final = _sync()
+SYNC_NEW: Final = _sync("models")
+"""The first reading of a new connection's models, which can then be saved."""
 
 
 def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None) -> ResourceAction[SourceConnection]:
@@ -223,7 +232,7 @@ def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None)
 
 TEST: Final = _test(None)
 
-TEST_NEW: Final = _test(lambda tested: SYNC if tested.is_usable else None)
+TEST_NEW: Final = _test(lambda tested: SYNC_NEW if tested.is_usable else None)
 """The test of a new connection, whose models are not known yet."""
 
 

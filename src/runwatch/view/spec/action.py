@@ -69,7 +69,7 @@ class Mutation(Generic[S]):
         effect_check: A read needed afterwards, if the response is not enough.
         private_page: What the user does next on a private page, if the response names one.
         then: The action that is offered next, from the changed record; ``None`` for none.
-        leads_to: The screen to go to afterwards from one that lists nothing of what changes; empty for none.
+        leads_to: The screen to go to afterwards from Runs, or from a screen without records; empty for none.
     """
 
     operation: str
