@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Table
 
 from runwatch.base.clock import format_iso
 from runwatch.records.event import RunEvent
@@ -20,7 +22,8 @@ from runwatch.service.execution.live import provider_call
 from runwatch.service.execution.live.live_rows import RETENTION
 from runwatch.service.execution.retries import RETRY_S
 from runwatch.service.tables import models
-from runwatch.service.tables.live import attempts, results, tasks
+from runwatch.service.tables.live import attempt_answers, attempt_statuses, attempts, results, tasks
+from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Serving, echo_body
 from tests.service.live_work import (
     ACCEPTED,
@@ -83,6 +86,24 @@ async def test_a_live_run_without_a_check_completes_with_its_output(work: LiveWo
         "ember", "sentinel-objective", {"notes": "sentinel-inputs"},
     )  # fmt: skip
     assert call.timeout_s == 60
+
+
+async def test_steps_before_the_first_response_read_no_responses(
+    work: LiveWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await work.having(add_model, "ember")
+    read: list[str] = []
+    list_all = Transaction.list_all
+
+    def note(transaction: Transaction, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
+        read.append(f"{table.name} after {len(work.providers.calls)} calls")
+        return list_all(transaction, table, where)
+
+    monkeypatch.setattr(Transaction, "list_all", note)
+    await work.done(live_body())
+    assert f"{attempt_answers.name} after 1 calls" in read
+    assert f"{attempt_answers.name} after 0 calls" not in read
+    assert f"{attempt_statuses.name} after 0 calls" not in read
 
 
 async def test_an_output_that_was_cut_is_marked_on_run_and_receipt(work: LiveWork) -> None:

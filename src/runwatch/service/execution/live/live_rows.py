@@ -64,10 +64,14 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     row = transaction.get(live_runs, {"execution_id": run.execution_id})
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
-    statuses = {one["number"]: one["http_status"] for one in transaction.list_all(attempt_statuses, where)}
+    made = transaction.oldest(attempts, where)
+    # Each step of a run reads what is known so far, and most steps come before the first response.
+    has_ended = any(attempt["state"] != STARTED for attempt in made)
+    statuses, answers, bounds = (
+        {one["number"]: one for one in (transaction.list_all(table, where) if is_there else ())}
+        for table, is_there in ((attempt_statuses, has_ended), (attempt_answers, has_ended), (attempt_bounds, made))
+    )
     members = " ".join(ANSWER_MEMBERS)
-    answers = {one["number"]: pick(one, members) for one in transaction.list_all(attempt_answers, where)}
-    bounds = {bound["number"]: bound["worst_usd"] for bound in transaction.list_all(attempt_bounds, where)}
     return LiveRun(
         verifier_id=row["verifier_id"],
         required_arm_id=row["required_arm_id"],
@@ -78,11 +82,11 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
         attempts=tuple(
             _attempt_of(
                 attempt,
-                worst_usd=bounds.get(attempt["number"]),
-                http_status=statuses.get(attempt["number"]),
-                **answers.get(attempt["number"], {}),
+                worst_usd=bounds.get(attempt["number"], {}).get("worst_usd"),
+                http_status=statuses.get(attempt["number"], {}).get("http_status"),
+                **(pick(answers[attempt["number"]], members) if attempt["number"] in answers else {}),
             )
-            for attempt in transaction.oldest(attempts, where)
+            for attempt in made
         ),
         checks=tuple(FinishedCheck(**check) for check in row["checks"]),
         acted_on_eval=row["acted_on_eval"],
