@@ -69,3 +69,26 @@ async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, 
     async with console(refusing, tmp_path, size=size, open_at="problems") as driven:
         await driven.comes("GET /v1/account")
         assert set(driven.table.shown_columns) >= {"time", "code", "http", "request", "instance"}
+
+
+async def test_an_id_has_the_room_that_no_reason_in_sight_needs_and_gives_it_back_without_a_column_leaving(
+    tmp_path: Path,
+) -> None:
+    shown = [run(f"ex_01HXE{number:021}", created_at=f"2026-11-21T11:{59 - number}:00Z") for number in range(40)]
+    rest = run("ex_old", "failed", reason="a_reason_of_many_cells_is_here", created_at="2026-11-01T00:00:00Z")
+    async with console(ScriptedService(runs=[*shown, rest], account=None), tmp_path, size=SIZES[0]) as driven:
+        await driven.comes(shown[3].id)
+        before = driven.table.shown_columns
+        await driven.press("end")
+        await driven.comes("a_reason_of_many_cells")
+        await driven.hides(shown[-3].id)
+        assert driven.table.shown_columns == before
+
+
+async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZES[0]) as driven:
+        await driven.comes("dispatch_network_error")
+        await driven.press("down", "i")
+        await driven.type("nightly")
+        await driven.press("enter")
+        await driven.comes("nigh…0000")

@@ -49,13 +49,13 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     show_summary="show a saved model, agent or skill",
     columns=(
         status_column("status", server_parameter="status", min_cells=10),
-        column("name|display_name", min_cells=24),
+        column("name|display_name", min_cells=24, whole_first=True),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
         column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
-        column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10),
-        id_column("arm|id|arm_id=id", hide_order=1, whole_first=False),
+        column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10, is_extra=True),
+        id_column("arm|id|arm_id=id", hide_order=1, whole_first=False, is_extra=True),
     ),
     fields=fields(
         "provider connection|connection_name connection_id deployment|model_deployment_id reason|status_reason"

@@ -73,18 +73,18 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     id_help="the model's deployment id, or its key",
     columns=(
         column("model|model_key=model.model_key", min_cells=23, max_cells=44),
-        column("name=arm_registration_template.display_name", hide_order=3, min_cells=18),
+        column("name=arm_registration_template.display_name", hide_order=6, min_cells=18, whole_first=True),
         column("connection|connection_name=connection.display_name", hide_order=8, min_cells=10, hide_if_empty=True),
-        column("source|source_id=source.source_id", hide_order=6, min_cells=11),
-        column("lane|access_lane=connection.access_lane", hide_order=7, min_cells=13),
+        column("source|source_id=source.source_id", hide_order=7, min_cells=11, elides_middle=True),
+        column("lane|access_lane=connection.access_lane", hide_order=5, min_cells=13),
         column(
-            "classes|data_classes=offering.data_classes", title="data classes", format=joined_cell, hide_order=5,
+            "classes|data_classes=offering.data_classes", title="data classes", format=joined_cell, hide_order=3,
             min_cells=12,
         ),
         column("cost|cost_class=arm_registration_template.cost_class", hide_order=4, min_cells=8),
         status_column("standing=deployment.status", hide_order=9, min_cells=8),
-        time_column("tested|tested_at=offering.tested_at", hide_order=1),
-        id_column("deployment|id|model_deployment_id=id", hide_order=2),
+        time_column("tested|tested_at=offering.tested_at", hide_order=1, is_extra=True),
+        id_column("deployment|id|model_deployment_id=id", hide_order=2, whole_first=False, is_extra=True),
     ),
     fields=fields(
         "payer|commercial_owner=connection.commercial_owner publisher=model.publisher_id family=model.family "

@@ -115,7 +115,7 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
     list_summary="list the organization's API keys, never in full",
     columns=(
         status_column("status", min_cells=9),
-        column("name|display_name", min_cells=16),
+        column("name|display_name", min_cells=16, whole_first=True),
         id_column("key|id|api_key_id=id"),
         column("prefix|key_prefix", title="begins with", elides_middle=True, hide_order=2, min_cells=11),
         column("role", hide_order=4, min_cells=6),

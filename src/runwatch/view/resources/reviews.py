@@ -31,13 +31,13 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     show_summary="show a review agent",
     columns=(
         status_column("status", min_cells=10),
-        column("name|display_name", min_cells=20),
-        column("repository", hide_order=4, min_cells=20, elides_middle=True),
+        column("name|display_name", min_cells=20, whole_first=True),
+        column("repository", hide_order=3, min_cells=12, elides_middle=True),
         column(
-            "reason|status_reason", lambda it: it.status_reason or None, hide_order=3, min_cells=10, whole_first=True,
+            "reason|status_reason", lambda it: it.status_reason or None, hide_order=4, min_cells=10, whole_first=True,
         ),
-        column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48),
-        id_column("agent|id|arm_id=id", hide_order=1, whole_first=False),
+        column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48, is_extra=True),
+        id_column("agent|id|arm_id=id", hide_order=1, whole_first=False, is_extra=True),
     ),
     sections=(
         SectionSpec(

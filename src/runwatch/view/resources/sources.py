@@ -77,15 +77,15 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     title="Sources · source connections",
     columns=(
         status_column("status", _standing, min_cells=10),
-        column("name|display_name", min_cells=18),
-        column("source|source_id", hide_order=5, min_cells=12),
+        column("name|display_name", min_cells=18, whole_first=True),
+        column("source|source_id", hide_order=5, min_cells=12, elides_middle=True),
         column("auth|auth_scheme", hide_order=2, min_cells=7),
         column(
             "error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11,
             whole_first=True,
         ),
         time_column("tested|last_tested_at", hide_order=3, min_cells=6),
-        id_column("connection|id|connection_id=id", hide_order=1, whole_first=False),
+        id_column("connection|id|connection_id=id", hide_order=1, whole_first=False, is_extra=True),
     ),
     fields=fields("test|test_state created|created_at revision|binding_revision"),
     sections=(
@@ -129,11 +129,11 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     title="Available sources · source profiles",
     columns=(
         column("source|id|source_id=id", min_cells=12, max_cells=32),
-        column("kind|source_kind", hide_order=2, min_cells=8),
+        column("kind|source_kind", hide_order=1, min_cells=8),
         column("auth", lambda it: _ids(it, "auth_schemes"), format=joined_cell, hide_order=3, min_cells=8),
         column(
-            "protocols", lambda it: _ids(it, "protocol_profiles"), format=joined_cell, hide_order=1, min_cells=12,
-            max_cells=60,
+            "protocols", lambda it: _ids(it, "protocol_profiles"), format=joined_cell, hide_order=2, min_cells=12,
+            max_cells=60, whole_first=True,
         ),
     ),
     fields=fields("https=endpoint_policy.https_required"),

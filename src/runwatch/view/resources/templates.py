@@ -119,21 +119,25 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         status_column("status", lambda it: eligibility_label(it.template), min_cells=10),
         column("template|id|template_id=id", min_cells=17, max_cells=32),
         column("version|template_version=template.template_version", hide_order=1, is_extra=True),
-        column("lane|access_lane=template.access_lane", hide_order=6, min_cells=13),
-        column("blockers", lambda it: len(it.blockers), title="count", align="right", hide_order=7, min_cells=5),
+        column("lane|access_lane=template.access_lane", hide_order=5, min_cells=13),
+        column("blockers", lambda it: len(it.blockers), title="count", align="right", hide_order=6, min_cells=5),
         column(
-            "blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=5, min_cells=17,
+            "blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=7, min_cells=17,
             whole_first=True,
         ),
         column(
             "decision", lambda it: it.decision.verdict if it.decision else None, cell=_decision_cell, hide_order=8,
             min_cells=12,
         ),
-        column("plans", lambda it: len(it.template.alternative_plans or ()), align="right", hide_order=2),
+        column(
+            "plans", lambda it: len(it.template.alternative_plans or ()), align="right", hide_order=2, is_extra=True,
+        ),
         status_column(
             "standing", lambda it: certification_label(it.template), title="certified", hide_order=3, min_cells=9,
         ),
-        column("next", next_action_text, format=advice_cell, hide_order=4, min_cells=18, max_cells=60),
+        column(
+            "next", next_action_text, format=advice_cell, hide_order=4, min_cells=18, max_cells=60, whole_first=True
+        ),
     ),
     fields=(
         field("eligible=template.eligible"),

@@ -91,11 +91,11 @@ class Column(Field[S]):
         is_pure: Whether value and cell depend on nothing but what the subject holds.
         hide_if_empty: Whether to drop the column from a command's table if it is empty in all rows, and from an empty
             table of the console. A table of the console with rows drops every empty column.
-        elides_middle: Whether to cut long text in its middle, because ids differ at their ends.
+        elides_middle: Whether to cut long text in its middle, because both ends tell it apart, as those of an id do.
         keeps_last_words: Whether a long text loses words at its start, because its end is the value.
         never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
             Right-aligned columns are numbers and are never cut either.
-        whole_first: Whether free room goes to this column before the others, such as a state, an id or a reason.
+        whole_first: Whether free room goes to this column before the others, such as a state, a name or a reason.
         is_extra: Whether the column is shown only if every other column is whole.
         puts_newest_first: Whether it is a time, which sorts the newest first.
     """

@@ -82,7 +82,7 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
         for width in range(14, 60):
             table.parent.styles.width = width  # type: ignore[union-attr]
             await pilot.pause()
-            assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 25), width
+            assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 35), width
 
 
 async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:

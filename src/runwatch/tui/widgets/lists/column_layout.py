@@ -19,7 +19,13 @@ _LEAST_CELLS: Final = 10
 """In a narrower column ids and similar texts cannot be told apart; then the last columns are hidden."""
 
 _ENOUGH_CELLS: Final = 24
-"""A text that is to be whole first gets this much before others are whole; a few rows may have a longer one."""
+"""In this width a text counts as whole; a few rows may have a longer one."""
+
+_EXTRA_CELLS: Final = 20
+"""In this width a text of an extra column says enough."""
+
+_FIRST_CELLS: Final = 28
+"""The same for a text that is to be whole first, such as a name or a reason."""
 
 
 class ColumnNeed(NamedTuple):
@@ -67,11 +73,13 @@ def lay_out_columns(
     """Lay out columns in ``room`` cells.
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
-    their hide order until the rest fits at its usual width, or is whole. Remaining room first completes heads, then the
-    cells of columns that are to be whole first, ids last and up to a bound, then other cells, smallest need first, then
-    the sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a window that
-    is too narrow for the others, the widest texts become narrower than their minimum, and at last all but the first two
-    columns are hidden from the right.
+    their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
+    Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
+    then the former and ids in their order, an id whole or not at all, then both ends of ids, then other cells, smallest
+    need first, then the sort mark and usual widths.
+    Where a text is cut all the same, the columns are one cell apart. In a window that is too narrow for the others, the
+    widest texts become narrower than their minimum, and at last all but the first two columns are hidden from the
+    right.
 
     Args:
         needs: The widths each column needs.
@@ -94,7 +102,9 @@ def lay_out_columns(
             least = {index: needs[index].least for index in kept}
             least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
             widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
-            if not any(_asks_for_room(columns[index], needs[index], widths[index], len(kept) - 1) for index in kept):
+            if _total(widths.values()) <= cells and not any(
+                _asks_for_room(columns[index], needs[index], widths[index], len(kept) - 1) for index in kept
+            ):
                 break
     placed: list[PlacedColumn] = []
     start = 0
@@ -117,8 +127,8 @@ def is_whole(column: Column[Any]) -> bool:
     return column.never_cut or column.align == "right"
 
 
-def _total(widths: Collection[int]) -> int:
-    return sum(widths) + COLUMN_GAP * max(0, len(widths) - 1)
+def _total(widths: Collection[int], gap: int = COLUMN_GAP) -> int:
+    return sum(widths) + gap * max(0, len(widths) - 1)
 
 
 def _hide_columns(
@@ -133,12 +143,17 @@ def _hide_columns(
         left.remove(hidden[-1])
 
     while extras := [index for index in left if columns[index].is_extra]:
-        enough = [needs[index].head if index in extras else _enough(columns[index], needs[index]) for index in left]
+        enough = [
+            max(needs[index].head, _least_of_extra(columns[index], needs[index]))
+            if index in extras
+            else max(needs[index].head, _enough(columns[index], needs[index]))
+            for index in left
+        ]
         if _total(enough) <= room:
             break
         hide_first(extras)
     hidden.clear()
-    while _total([max(needs[index].least, needs[index].usual) for index in left]) > room:
+    while _total([_legible(columns[index], needs[index]) for index in left], 1) > room:
         leaving = [index for index in left if columns[index].hide_order > 0]
         if not leaving:
             break
@@ -157,19 +172,33 @@ def _hide_columns(
 
 def _enough(column: Column[Any], need: ColumnNeed) -> int:
     """Return the width in which a column counts as whole; a few rows may have a longer text."""
-    return max(need.head, min(need.whole, _ENOUGH_CELLS)) if _is_long_text(column) else need.whole
+    return need.whole if column.elides_middle else _legible(column, need)
+
+
+def _least_of_extra(column: Column[Any], need: ColumnNeed) -> int:
+    """Return the width in which an extra column is worth its place; a text may be cut."""
+    legible = _legible(column, need)
+    return legible if is_whole(column) else min(legible, _EXTRA_CELLS)
+
+
+def _legible(column: Column[Any], need: ColumnNeed) -> int:
+    """Return the width below which another column leaves rather than this one is cut further."""
+    if is_whole(column):
+        return max(need.least, need.usual)
+    bound = BOTH_ENDS_CELLS if column.elides_middle else _bound(column)
+    return max(need.least, min(max(need.whole, need.usual), bound))
+
+
+def _bound(column: Column[Any]) -> int:
+    return _FIRST_CELLS if column.whole_first else _ENOUGH_CELLS
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
     """Return whether a column is cut and more cells would help it: long ends of an id say no more if they grow."""
-    missing = min(need.whole, _ENOUGH_CELLS) - width
+    missing = min(need.whole, _bound(column)) - width
     if column.is_extra or (column.shows_id and need.whole - width > more):
         return False
     return missing > 0
-
-
-def _is_long_text(column: Column[Any]) -> bool:
-    return column.whole_first and not column.elides_middle
 
 
 def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
@@ -200,9 +229,18 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
         # Widening a head that would still be cut gains nothing.
         widen(index, needs[index].head, is_partly=False)
     # Both ends of a cut id still tell it apart; a text without its end may say nothing.
-    whole_first = [index for index in needs if columns[index].whole_first]
-    for index in sorted(whole_first, key=lambda index: columns[index].elides_middle):
-        widen(index, _enough(columns[index], needs[index]), is_partly=_is_long_text(columns[index]))
+    texts = [index for index in needs if not columns[index].elides_middle]
+    for index in (index for index in texts if columns[index].whole_first):
+        widen(index, min(needs[index].whole, _FIRST_CELLS), is_partly=True)
+    names = [index for index in needs if not columns[index].whole_first and not columns[index].shows_id]
+    names = [index for index in names if not columns[index].is_extra]
+    for index in sorted(names, key=lambda index: needs[index].whole - widths[index]):
+        # Both ends of a model do until it is whole.
+        widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=not columns[index].elides_middle)
+    first = [index for index in needs if columns[index].whole_first or columns[index].shows_id]
+    for index in first:
+        widen(index, needs[index].whole, is_partly=index in texts)
+    for index in first:
         if columns[index].shows_id:
             widen(index, min(BOTH_ENDS_CELLS, needs[index].whole), is_partly=False)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):

@@ -46,7 +46,7 @@ MARGIN: Final = 3
 """Cells before the first column: a mark, the cursor, a space."""
 
 MEASURED_ROWS: Final = 100
-"""Rows measured to find the column widths."""
+"""First rows, which decide the columns, and in a wide table their widths."""
 
 LONG_TABLE_ROWS: Final = 20_000
 """Number of rows from which a garbage collection over the list causes a noticeable pause."""
@@ -149,6 +149,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
+        self._in_sight: list[int] = [0] * len(self._columns)
+        self._labelled: set[str] = set()
         self._used: set[str] = set()
         self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self._sampled: tuple[TableRow, ...] = ()
@@ -171,8 +173,9 @@ class RecordTable(LineList, inherit_bindings=False):
         its place. Passing the same object as before means that no row was added, removed or moved.
         """
         if rows is self.rows:
-            if self._present_looks() != self._looks:
+            if not self._sampled or self._present_looks() != self._looks:
                 self._measure(only_shown=bool(self._sampled))
+                self._lay_out()
                 self._refresh_if_changed()
             return
         top = round(self.scroll_y)
@@ -185,6 +188,7 @@ class RecordTable(LineList, inherit_bindings=False):
             self._longest = len(rows)
             note_long_lived(len(rows))
         self._measure()
+        self._lay_out()
         self._cursor = self._find(self._cursor, self.cursor_key)
         self.cursor_key = rows[self._cursor].key if rows else None
         self.set_size()
@@ -199,8 +203,10 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sampled = ()
 
     def forget_widths(self) -> None:
-        """Forget all column widths, because every cell of a column is now rendered differently."""
+        """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
+        self._in_sight = [0] * len(self._columns)
+        self._labelled.clear()
         self._kept = None, frozenset()
         self.measure_again()
 
@@ -244,7 +250,7 @@ class RecordTable(LineList, inherit_bindings=False):
     @property
     def wanted_cells(self) -> int:
         """The width in which every column is whole, with margin and scroll bar."""
-        needs = self._used_needs().values()
+        needs = self._used_needs(self._natural).values()
         wanted = sum(max(need.whole, need.usual, need.marked) + COLUMN_GAP for need in needs)
         return MARGIN + wanted - COLUMN_GAP + self.size.width - self.cells
 
@@ -257,6 +263,7 @@ class RecordTable(LineList, inherit_bindings=False):
         app = get_app(self)
         if width != self._placed_in:
             # The first paint happens before the widget receives its size.
+            self._measure()
             self._place()
         segments = [to_segment(line(" " * MARGIN), style)]
         for placed in self._placed:
@@ -304,9 +311,8 @@ class RecordTable(LineList, inherit_bindings=False):
     def _shown(self, text: SafeText, placed: PlacedColumn) -> SafeText:
         """Return a cell's text at the width of its column."""
         mark = get_app(self).glyphs.ellipsis
-        if placed.column.shows_id and placed.width < BOTH_ENDS_CELLS:
-            # A label before the id says more than the id's end.
-            text = text if " " in text else elide_start(text, placed.width, mark)
+        if placed.column.shows_id and placed.width < BOTH_ENDS_CELLS and " " not in text:
+            text = elide_start(text, placed.width, mark)
         elif placed.column.elides_middle:
             text = elide_middle(text, placed.width, mark)
         if placed.column.keeps_last_words:
@@ -376,6 +382,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self.rows = self._sampled = ()
 
     def on_resize(self, event: events.Resize) -> None:
+        self._measure()
         self._lay_out()
 
     async def on_click(self, event: events.Click) -> None:
@@ -502,19 +509,23 @@ class RecordTable(LineList, inherit_bindings=False):
         known = {id(row) for row in self._sampled}
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
         places = {place for place, row in enumerate(self._sampled) if id(row) not in known}
-        for start in (self._cursor, round(self.scroll_y)):
-            places.update(range(start, min(start + self.rows_in_sight, len(self.rows))))
+        top, rows = round(self.scroll_y), self.rows_in_sight
+        if not top <= self._cursor < top + rows:
+            top = self._cursor
+        sight = range(top, min(top + rows, len(self.rows)))
         shown = self.shown_columns
         nothing = {"", get_app(self).glyphs.nothing}
         for position, column in enumerate(self._columns):
             if only_shown and column.id not in shown:
                 continue
-            cells = {place: self.rows[place].cell(column).text for place in places}
+            cells = {place: self.rows[place].cell(column).text for place in places.union(sight)}
             if any(place < MEASURED_ROWS and text not in nothing for place, text in cells.items()):
                 self._used.add(column.id)
-            widest = max(map(cell_width, cells.values()), default=0)
-            self._natural[position] = max(self._natural[position], min(widest, column.max_cells))
-        self._lay_out()
+            if column.shows_id and any(" " in text for text in cells.values()):
+                self._labelled.add(column.id)
+            widths = {place: min(cell_width(text), column.max_cells) for place, text in cells.items()}
+            self._natural[position] = max(self._natural[position], *widths.values(), 0)
+            self._in_sight[position] = max(self._in_sight[position], *map(widths.__getitem__, sight), 0)
 
     def _lay_out(self) -> None:
         if not self.is_mounted:
@@ -525,13 +536,19 @@ class RecordTable(LineList, inherit_bindings=False):
             self.refresh()
 
     def _place(self) -> None:
+        """Lay out the columns for the first rows, or where that hides or cuts one, for the rows in sight alone."""
         self._placed_in = self.cells
-        used = self._used_needs()
-        reasons = (self.cells, self._skipped, self.is_wide, tuple(column.id for column in used))
+        used = self._used_needs(self._natural)
+        room = self.cells - MARGIN
+        is_roomy = not self._skipped and sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
+        if not is_roomy:
+            used = self._used_needs(self._in_sight)
+        known = min(len(self.rows), self.rows_in_sight)
+        reasons = (self.cells, self._skipped, self.is_wide, known, tuple(column.id for column in used))
         self._placed = lay_out_columns(
             tuple(used),
             tuple(used.values()),
-            self.cells - MARGIN,
+            room,
             skipped=self._skipped,
             wide=self.is_wide,
             # A wider cell, which the user may have scrolled to, hides no column.
@@ -540,8 +557,9 @@ class RecordTable(LineList, inherit_bindings=False):
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
 
-    def _used_needs(self) -> dict[Column[Any], ColumnNeed]:
-        known = zip(self._columns, self._natural, strict=True)
+    def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
+        """Return what each column with anything to show needs, from the widths of its cells."""
+        known = zip(self._columns, widths, strict=True)
         return {column: self._need(column, natural) for column, natural in known if self._is_used(column)}
 
     def _is_used(self, column: Column[Any]) -> bool:
@@ -553,6 +571,9 @@ class RecordTable(LineList, inherit_bindings=False):
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
+        if column.id in self._labelled:
+            # The start of the label and the end of the id.
+            least = max(least, BOTH_ENDS_CELLS)
         head = max(least, title)
         marked = cell_width(self._title(column)) if self._is_sorted_by(column) else 0
         return ColumnNeed(least, head, max(natural, head), usual, marked)
