@@ -218,6 +218,17 @@ async def test_answers_that_are_no_answers(tmp_path: Path, kind: str) -> None:
         await look(driven, kind)
 
 
+async def test_a_service_without_lists_that_dies_is_offline(tmp_path: Path) -> None:
+    service = AwkwardService(account=account())
+    service.say("GET", RUNS, Said(404, problem("not_found")))
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("not offered")
+        service.is_dead = True
+        await driven.comes("offline since", 90)
+        assert "404" not in driven.text
+        assert "Not found" not in driven.text
+
+
 async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:

@@ -119,7 +119,7 @@ async def test_what_an_earlier_session_knew_is_shown_at_once_with_its_age(tmp_pa
 def test_the_states_of_the_goldens_are_all_there_are() -> None:
     assert set(FAILURES) | {
         LoadState.LOADING, LoadState.EMPTY, LoadState.FRESH, LoadState.REFRESHING, LoadState.STALE, LoadState.PARTIAL,
-        LoadState.RATE_LIMITED, LoadState.ENDED,
+        LoadState.RATE_LIMITED, LoadState.ENDED, LoadState.NO_ANSWER,
     } == set(LoadState)  # fmt: skip
 
 

@@ -47,6 +47,12 @@ class CallResult:
 UNSENT_ERRORS: Final = ("refused", "dns")
 """Kinds of failure of a request that certainly did not reach the service."""
 
+CUT_ERROR: Final = "cut"
+"""Kind of failure of a request whose answer broke off after its status."""
+
+UNUSABLE_ERROR: Final = "unusable"
+"""Kind of failure of a request whose answer is complete and cannot be read."""
+
 TOO_LARGE_ERROR: Final = "too_large"
 """Kind of failure of a request that the service answered, with more than is read."""
 
@@ -203,7 +209,7 @@ class CallExecutor:
             return await read(reply), reply
         except UnreadableBodyError as error:
             reason = str(error)
-        attempt.error = "unusable"
+        attempt.error = UNUSABLE_ERROR
         raise error_builder.build_unusable_response(reason, reply, call, history)
 
     def _close_gate(self, problem: Problem, reply: HttpResponse, call: OperationCall) -> float:

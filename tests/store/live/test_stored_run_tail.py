@@ -355,5 +355,5 @@ async def test_a_real_client_and_a_real_service_that_stumbles(store: EventStore,
     async with service, Client(Target("work", service.base_url, None), clock=clock) as client:
         followed = Followed(client, SCOPE, store, clock, 600)
         assert await followed.all() == LOG
-    assert [trouble for trouble, _ in followed.troubles] == [FailureKind.OFFLINE, FailureKind.RATE_LIMITED]
+    assert [trouble for trouble, _ in followed.troubles] == [FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED]
     assert followed.troubles[1][1] == 7

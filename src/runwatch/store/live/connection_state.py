@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from runwatch.api.calls import TOO_LARGE_ERROR, RequestAttempt
+from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR, UNUSABLE_ERROR, RequestAttempt
 from runwatch.records.problem import NOT_A_PROBLEM
 
 PROBE_S: Final = 3.0
@@ -20,8 +20,9 @@ class ConnectionState:
     """Whether the service responds.
 
     A request that is repeated counts only when its last attempt has failed. A Problem is a response of the service,
-    whatever its status; an error page of a proxy is not. One operation that gets error pages while others get responses
-    says nothing of the service, so the pages count once a second operation gets one.
+    whatever its status; an error page of a proxy is not, nor is an answer that cannot be read. One operation that gets
+    such pages while others get responses says nothing of the service, so the pages count once a second operation gets
+    one.
 
     Args:
         retries: How many more times a request is sent.
@@ -37,6 +38,7 @@ class ConnectionState:
             They are of two paths or more, or of three calls that were not sent again, so that one broken list says
             nothing of the others.
         lost_since: When the first request failed since the last response; ``None`` while the service responds.
+        came: What came in place of the last answer, such as an error page; empty if nothing came, or an answer.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ConnectionState:
         self.failing_since: datetime | None = None
         self.has_responded = self.has_api_responded = False
         self.lost_since: datetime | None = None
+        self.came = ""
 
     def note(self, attempt: RequestAttempt) -> None:
         """Learn from a request attempt; one that the caller cancelled says nothing."""
@@ -72,6 +75,7 @@ class ConnectionState:
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         self._count_failures(attempt, is_usable=is_usable)
+        self.came = "" if is_usable else _what_came(attempt)
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
             self._with_error_pages.clear()
@@ -81,12 +85,14 @@ class ConnectionState:
             return
         self._failed_at, self._is_unreachable = self._failed_at or attempt.at, False
         is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
-        is_last = is_last or (attempt.method in {"GET", "HEAD"} and not self._may_retry())
+        is_last = (
+            is_last or attempt.error == UNUSABLE_ERROR or (attempt.method in {"GET", "HEAD"} and not self._may_retry())
+        )
         if not is_last or self.lost_since is not None:
             return
-        if attempt.status is not None:
+        if self.came:
             self._with_error_pages.add(attempt.operation)
-        if attempt.status is None or len(self._with_error_pages) > 1:
+        if not self.came or len(self._with_error_pages) > 1:
             self.lost_since = self._failed_at
         self._on_doubt()
 
@@ -96,7 +102,7 @@ class ConnectionState:
         One that opens only takes back what one that did not open has said: behind it the service may still be lost.
         """
         if not is_open and self.lost_since is None:
-            self.lost_since, self._is_unreachable = self._failed_at or at, True
+            self.lost_since, self._is_unreachable, self.came = self._failed_at or at, True, ""
             self._on_doubt()
         elif is_open and self._is_unreachable:
             self._failed_at = None
@@ -122,4 +128,19 @@ class ConnectionState:
 def _is_response(attempt: RequestAttempt) -> bool:
     if attempt.status is None:
         return attempt.error == TOO_LARGE_ERROR
+    if attempt.error == UNUSABLE_ERROR:
+        return False
     return attempt.status < 500 or (attempt.problem is not None and attempt.problem.code != NOT_A_PROBLEM)
+
+
+def _what_came(attempt: RequestAttempt) -> str:
+    """Describe what came in place of an answer; empty if nothing came, or a response of the service."""
+    if attempt.status is None:
+        return "an answer that breaks off" if attempt.error == CUT_ERROR else ""
+    if _is_response(attempt):
+        return ""
+    if not attempt.received_bytes:
+        what = "an empty answer"
+    else:
+        what = "an error page" if attempt.status >= 500 else "an unreadable answer"
+    return f"{what} ({attempt.status})"

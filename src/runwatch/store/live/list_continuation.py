@@ -29,7 +29,7 @@ GAP_PAGES: Final = 20
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
 """Failures after which the same page is read again; a cursor that the service refuses is not asked for twice."""
 
 

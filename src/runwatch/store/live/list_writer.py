@@ -26,7 +26,9 @@ from runwatch.store.state.collection import Collection, StoredRecord
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
 
-PASSING_FAILURES: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED, FailureKind.ERROR})
+PASSING_FAILURES: Final = frozenset(
+    {FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED, FailureKind.ERROR}
+)
 """Failures after which reading goes on; the others are not fixed by a retry, and reading stops until the user asks."""
 
 

@@ -278,6 +278,7 @@ class Poller:
             held_s=self.held_s,
             budget_s=self.limit_wait_s(job),
             lost_since=self.connection.lost_since,
+            came=self.connection.came,
         )
 
     async def _watch_connection(self) -> None:

@@ -30,7 +30,7 @@ WATCHED_S: Final = 10.0
 _GONE: Final = frozenset({404, 410})
 """Status codes of a run that the service does not have."""
 
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
 
 
 class RunList:

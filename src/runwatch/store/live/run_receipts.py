@@ -41,7 +41,7 @@ SEARCH_S: Final = 10.0
 WATCHED_S: Final = 10.0
 """How often the watch list is read for runs whose receipt is missing."""
 
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.RATE_LIMITED})
+_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
 """Failures after which a single receipt is read again."""
 
 

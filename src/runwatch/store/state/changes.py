@@ -46,10 +46,11 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
 
     A whole collection that responds with 404, 405 or 501 is not offered by this service, and 403 means that this key
     may not read it; the other screens continue (manual: decisions, "Lists"). For a single record, 404 is an ordinary
-    error. A response that is too large is one of a service that responds.
+    error. A response that is too large is one of a service that responds. An error page and a body that breaks off are
+    no usable answers, but something is there that sends them.
     """
     # Imported here, because the client is no part of what the console shows of the last session.
-    from runwatch.api.calls import TOO_LARGE_ERROR
+    from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR
     from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError, ServiceStoppedError
 
     is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
@@ -63,7 +64,9 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
         case ApiProblem() if collection and error.status in _NOT_OFFERED:
             kind, held = FailureKind.NOT_OFFERED, 0.0
         case ApiProblem() if error.status >= 500:
-            kind, held = FailureKind.OFFLINE, 0.0
+            kind, held = FailureKind.NO_ANSWER if error.is_synthetic else FailureKind.OFFLINE, 0.0
+        case NoResponseError() if error.kind == CUT_ERROR:
+            kind, held = FailureKind.NO_ANSWER, 0.0
         case NoResponseError() if not is_final:
             kind, held = FailureKind.OFFLINE, 0.0
         case _:

@@ -9,6 +9,7 @@ class FailureKind(StrEnum):
     """Why a read failed."""
 
     OFFLINE = "offline"
+    NO_ANSWER = "no usable answer"
     RATE_LIMITED = "rate limited"
     NOT_AUTHORISED = "not authorised"
     NOT_OFFERED = "not offered"

@@ -1,4 +1,4 @@
-"""State of a pane: exactly one of twelve (manual: decisions, "Interface conventions")."""
+"""State of a pane: exactly one of thirteen (manual: decisions, "Interface conventions")."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class LoadState(StrEnum):
     REFRESHING = "refreshing"
     STALE = "stale"
     OFFLINE = "offline"
+    NO_ANSWER = "no usable answer"
     RATE_LIMITED = "rate limited"
     NOT_AUTHORISED = "not authorised"
     NOT_OFFERED = "not offered"
@@ -41,6 +42,7 @@ class PaneState(NamedTuple):
         held_s: Seconds until a 429 lets reads through again; 0 without one.
         budget_s: Seconds until the request budget lets the next read through; 0 if it does not wait for that.
         since: When the service was lost, or the consecutive failures of this list began.
+        came: What the service sends in place of an answer; empty if nothing comes, or not known.
         is_refreshing: Whether a read is in progress behind the shown data.
     """
 
@@ -53,15 +55,23 @@ class PaneState(NamedTuple):
     since: datetime | None = None
     failure: ReadFailure | None = None
     is_refreshing: bool = False
+    came: str = ""
 
 
 _LOAD_STATES: Final = {
     FailureKind.OFFLINE: LoadState.OFFLINE,
+    FailureKind.NO_ANSWER: LoadState.NO_ANSWER,
     FailureKind.RATE_LIMITED: LoadState.RATE_LIMITED,
     FailureKind.NOT_AUTHORISED: LoadState.NOT_AUTHORISED,
     FailureKind.NOT_OFFERED: LoadState.NOT_OFFERED,
     FailureKind.ERROR: LoadState.ERROR,
 }
+
+_LOSSES: Final = {
+    LoadState.OFFLINE: frozenset({FailureKind.OFFLINE}),
+    LoadState.NO_ANSWER: frozenset({FailureKind.NO_ANSWER, FailureKind.ERROR}),
+}
+"""Failures that belong to the loss of the service."""
 
 
 def local_state(read_at: float | None, monotonic: float, *, is_empty: bool) -> PaneState:
@@ -84,6 +94,7 @@ def pane_state(
     held_s: float = 0.0,
     budget_s: float = 0.0,
     lost_since: datetime | None = None,
+    came: str = "",
 ) -> PaneState:
     """Return the state of a pane over this collection.
 
@@ -93,10 +104,17 @@ def pane_state(
         held_s: How long a 429 still holds all reads back.
         budget_s: How long the next read still waits for the request budget.
         lost_since: When the service stopped to respond; ``None`` while it responds.
+        came: What a lost service sends in place of answers; empty if nothing comes.
     """
     age = _age(collection, now, monotonic)
     waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
-    load = _load(collection, age, interval_s, held_s, is_lost=lost_since is not None)
+    failure = collection.failure
+    if lost_since is None:
+        load = _load(collection, age, interval_s, held_s)
+    else:
+        load = LoadState.NO_ANSWER if came else LoadState.OFFLINE
+        # What the service said before it was lost does not explain the loss.
+        failure = failure if failure is not None and failure.kind in _LOSSES[load] else None
     return PaneState(
         load,
         age_s=age,
@@ -105,8 +123,9 @@ def pane_state(
         held_s=held_s,
         budget_s=budget_s,
         since=lost_since or collection.failing_since,
-        failure=collection.failure,
+        failure=failure,
         is_refreshing=waiting is not None and load is not LoadState.LOADING,
+        came=came,
     )
 
 
@@ -118,9 +137,7 @@ def _age(collection: Collection, now: datetime, monotonic: float) -> float | Non
     return None
 
 
-def _load(collection: Collection, age: float | None, interval_s: float, held_s: float, *, is_lost: bool) -> LoadState:
-    if is_lost:
-        return LoadState.OFFLINE
+def _load(collection: Collection, age: float | None, interval_s: float, held_s: float) -> LoadState:
     if held_s > 0:
         return LoadState.RATE_LIMITED
     if collection.failure is not None and collection.failure.kind is not FailureKind.RATE_LIMITED:

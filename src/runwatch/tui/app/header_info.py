@@ -11,7 +11,7 @@ from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
-from runwatch.view.detail.pane_state import outage_text
+from runwatch.view.detail.pane_state import lost_text, outage_text
 from runwatch.view.text.format import request_rate, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -107,12 +107,12 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     runs = console.store.collection(session.scope.profile, Run.KIND)
     failure, connection = runs.failure, session.live.connection
     if connection.lost_since is not None:
-        since = time_of_day(connection.lost_since, console.render_context())
-        return (label_span(f"{glyphs.bad} offline since {since}", Role.BAD),)
+        lost = lost_text(connection.lost_since, connection.came, console.render_context())
+        return (label_span(f"{glyphs.bad} {lost}", Role.BAD),)
     outage = outage_text(failure)
     if failure is not None and failure.kind is FailureKind.OFFLINE and outage != FailureKind.OFFLINE:
         return (label_span(f"{glyphs.bad} {outage}", Role.BAD),)
-    if failure is not None and failure.kind in {FailureKind.NOT_AUTHORISED, FailureKind.ERROR}:
+    if failure is not None and failure.kind in {FailureKind.NO_ANSWER, FailureKind.NOT_AUTHORISED, FailureKind.ERROR}:
         return (label_span(f"{glyphs.bad} {failure.kind.value}", Role.BAD),)
     if runs.read_at is None and failure is None and not connection.has_responded:
         return (label_span(f"{glyphs.live} connecting{glyphs.ellipsis}", Role.LIVE),)

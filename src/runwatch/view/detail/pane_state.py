@@ -6,7 +6,6 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import FailureKind
@@ -27,6 +26,7 @@ _ROLES = {
     LoadState.RATE_LIMITED: Role.WARN,
     LoadState.PARTIAL: Role.WARN,
     LoadState.OFFLINE: Role.BAD,
+    LoadState.NO_ANSWER: Role.BAD,
     LoadState.NOT_AUTHORISED: Role.BAD,
     LoadState.ERROR: Role.BAD,
 }
@@ -38,11 +38,15 @@ _LIMITED = "the service limits requests (429)"
 SHOWN_READ_S = 1.0
 """A shorter read after a failed one is not shown, because it would only flicker."""
 
-STALE_STATES = frozenset({LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NOT_AUTHORISED})
+STALE_STATES = frozenset(
+    {LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED}
+)
 """States in which rows are dimmed, because they may be out of date."""
 
 
-FAILED_STATES = frozenset({LoadState.OFFLINE, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR})
+FAILED_STATES = frozenset(
+    {LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR}
+)
 """States that are explained even if there are rows. A rate limit has its own countdown above."""
 
 
@@ -60,11 +64,12 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
             waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
             loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
             return [limit_wait_text(state.budget_s) or loading]
-        case LoadState.OFFLINE:
+        case LoadState.OFFLINE | LoadState.NO_ANSWER:
             # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
-            title = state.failure.title if state.failure else ""
-            return [outage_text(state.failure), age and f"data {age} old", _again_text(state, context), since, title]
+            title = state.came or (state.failure.title if state.failure else "")
+            what = state.load.value if state.load is LoadState.NO_ANSWER else outage_text(state.failure)
+            return [what, age and f"data {age} old", _again_text(state, context), since, title]
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
@@ -86,10 +91,18 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
 
 def outage_text(failure: ReadFailure | None) -> str:
     """Name a failure to read: a Problem with a 5XX status is an error of a service that responds."""
-    problem = None if failure is None else failure.problem
-    if problem is None or problem.code == NOT_A_PROBLEM:
+    if failure is None or failure.kind is not FailureKind.OFFLINE or failure.problem is None:
         return "offline"
-    return f"error {problem.status}"
+    return f"error {failure.problem.status}"
+
+
+def lost_text(since: datetime, came: str, context: RenderContext) -> str:
+    """Say since when the service is lost.
+
+    Args:
+        came: What it sends in place of answers; empty if nothing comes.
+    """
+    return f"{LoadState.NO_ANSWER if came else LoadState.OFFLINE} since {time_of_day(since, context)}"
 
 
 def _again_text(state: PaneState, context: RenderContext) -> str:
@@ -132,7 +145,8 @@ def read_failure_span(
         return line(held_text(held_s) if held_s > 0 else f"refused{at}: {_LIMITED}"), Role.WARN
     if has_no_record(failure):
         return line(f"not found{at}: the service has no events of this run"), Role.BAD
-    return line(f"no response{at}: {failure.title}"), Role.BAD
+    what = "no usable answer" if failure.kind is FailureKind.NO_ANSWER else "no response"
+    return line(f"{what}{at}: {failure.title}"), Role.BAD
 
 
 def held_text(held_s: float) -> str:
@@ -160,12 +174,15 @@ def empty_state_lines(
         case LoadState.LOADING | LoadState.REFRESHING:
             asks = (line(f"{refresh} asks now."),) if state.budget_s > 0 else ()
             return (pane_status(state, context).text, *asks)
-        case LoadState.OFFLINE:
+        case LoadState.OFFLINE | LoadState.NO_ANSWER:
             next_step = again or f"The console retries automatically; {refresh} retries now."
             if failure is not None and failure.needs_start:
                 # No retry starts the service, so the hint stays while one is under way.
                 next_step = failure.hint or next_step
-            return (*_failure_lines(failure, "offline"), line(add_service(next_step, context.service), None))
+            came = (line(f"No usable answer: {state.came}."),) if state.came else ()
+            lines = () if came and failure is None else _failure_lines(failure, state.load.value)
+            hint = (line(failure.hint, None),) if came and failure is not None and failure.hint else ()
+            return (*came, *lines, *hint, line(add_service(next_step, context.service), None))
         case LoadState.NOT_AUTHORISED:
             code = failure.problem.code if failure and failure.problem else "unauthenticated"
             # Imported here, because the first paint has no failure to explain.

@@ -152,7 +152,7 @@ def missing_list_text(state: PaneState) -> str:
             return short_limit_wait_text(state.budget_s)
         case LoadState.LOADING:
             return "not read yet"
-        case LoadState.OFFLINE | LoadState.ERROR:
+        case LoadState.OFFLINE | LoadState.NO_ANSWER | LoadState.ERROR:
             return "not read" if state.age_s is None else "old"
     return "" if state.age_s is not None else "not read yet"
 
