@@ -149,6 +149,20 @@ async def test_every_frame_says_when_it_is_read_at_five_requests_a_minute(tmp_pa
         assert waits.search(driven.text), driven.text
 
 
+async def test_the_form_of_a_run_spends_no_request_that_its_submit_needs(tmp_path: Path) -> None:
+    service = AwkwardService(account=account(quota={"rate_limit_rpm": 5}))
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.shows("heard")
+        await driven.until(lambda: not driven.session.live.budget.has_room, "more than half to be spent")
+        asked = len(service.heard)
+        await driven.press("plus")
+        await driven.type("Say hello.")
+        await driven.review()
+        assert len(service.heard) == asked
+        await driven.reaches("Runs › ex_scri…d_10", "tab", "enter")
+        assert service.heard[asked].head.method == "POST"
+
+
 async def test_the_events_of_a_new_run_are_read_before_any_list(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=(120, 36)) as driven:

@@ -174,7 +174,7 @@ async def test_a_first_read_that_fails_still_tells_what_is_stored(
     ("trouble", "kind"),
     [
         (lost("refused", known=True, operation=EVENTS), FailureKind.OFFLINE),
-        (lost("cut", operation=EVENTS), FailureKind.OFFLINE),
+        (lost("cut", operation=EVENTS), FailureKind.NO_ANSWER),
         (refused("upstream_unavailable", operation=EVENTS), FailureKind.OFFLINE),
         (refused("internal", operation=EVENTS), FailureKind.OFFLINE),
         (refused("x", status=408, operation=EVENTS), FailureKind.ERROR),

@@ -224,6 +224,12 @@ class RequestBudget:
         limit = self.limit_rpm
         return None if limit is None else max(0, limit - self.per_minute)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more than half of the limit is left, so that a convenience may cost a request."""
+        limit, left = self.limit_rpm, self.left
+        return limit is None or left is None or left > limit // 2
+
     def background_wait_s(self, *, is_sweep: bool = False) -> float:
         """Return the seconds until a background read may go; 0 means now.
 

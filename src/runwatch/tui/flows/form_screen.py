@@ -40,6 +40,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.write_sender import WriteSender
 
@@ -400,13 +401,19 @@ class FormScreen(CoveringScreen):
             self._go()
 
     async def _offer(self) -> None:
-        """Load the lists of suggestions that have not been read yet."""
-        from runwatch.tui.sources.record_loader import load_records
+        """Load the lists of suggestions that have not been read yet, if the request limit leaves room for them.
+
+        Otherwise the known records are suggested: the request of the form is worth more.
+        """
+        from runwatch.tui.sources.record_loader import known_records, load_records
 
         session = self.console.session
         offers: dict[str, Suggestions] = {ask.id: ask.offer for ask in self.form.asks if ask.offer is not None}
         for id, offer in offers.items():
-            records = await load_records(session, offer.kind) if session is not None else ()
+            records: Sequence[Record] = ()
+            if session is not None:
+                has_room = session.live.budget.has_room
+                records = await load_records(session, offer.kind) if has_room else known_records(session, offer.kind)
             found = ((offer.value(record), offer.name(record)) for record in records)
             self.fields.offer(id, {word: name for word, name in found if word})
         self.show_request()

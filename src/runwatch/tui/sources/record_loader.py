@@ -34,6 +34,11 @@ async def load_records(session: ServiceSession, kind: type[Record]) -> Sequence[
         # The failure is in the journal, and the known records are still useful.
         with contextlib.suppress(RunwatchError):
             await _read(session, kind)
+    return known_records(session, kind)
+
+
+def known_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
+    """Return the records of a kind from the store."""
     return session.store.collection(session.scope.profile, kind.KIND).records
 
 
