@@ -26,6 +26,7 @@ from runwatch.store.live.list_continuation import GAP_PAGES
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.freshness import LoadState
 from tests.store.live_service import LimitedService, Ticking, watching
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
 from tests.support.clock import FakeClock
@@ -675,3 +676,21 @@ async def test_a_list_that_was_read_before_is_read_again_after_a_page_of_a_proxy
         before = len(watch.service.requests("GET", "/v1/executions"))
         await watch.let_pass(120)
         assert len(watch.service.requests("GET", "/v1/executions")) > before
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+async def test_a_list_that_is_withdrawn_says_since_when_and_is_looked_for_again(tmp_path: Path, status: int) -> None:
+    async with watching(limited(), tmp_path) as watch:
+        await watch.let_pass(10)
+        said = Said(status, problem("not_found", status=status))
+        watch.service.say("GET", "/v1/executions", said)
+        runs, since = watch.session.store.collection("work", "run"), watch.clock.now()
+        await watch.let_pass(300)
+        state = watch.session.live.state(runs, 5.0)
+        assert state.failure is not None
+        assert (state.load, state.failure.is_withdrawn) == (LoadState.ERROR, True)
+        assert state.since is not None
+        assert timedelta(0) <= state.since - since < timedelta(seconds=15)
+        watch.service._said.clear()
+        await watch.let_pass(40)
+        assert runs.failure is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,10 +12,12 @@ from runwatch.records.receipt import Receipt
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState, PaneState
-from runwatch.view.detail.pane_state import empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import empty_state_lines, is_stale, pane_status
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.query.server_filter import server_parameters
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.text.format import time_of_day
+from tests.support import builders
 from tests.view.strategies import CONTEXT, NOW
 
 
@@ -71,3 +74,16 @@ def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) ->
     assert "reading again… 3s" in pane_status(state, CONTEXT).text
     told = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
     assert (told[0], told[-1]) == ("It did not work", "Reading again… 3s")
+
+
+def test_a_list_that_is_withdrawn_has_old_rows_and_says_since_when() -> None:
+    problem = builders.problem("not_found", status=404)
+    failure = ReadFailure(FailureKind.ERROR, "Not found", problem=problem, is_withdrawn=True)
+    state = PaneState(LoadState.ERROR, age_s=130.0, since=CONTEXT.now, failure=failure)
+    since = time_of_day(CONTEXT.now, CONTEXT)
+    assert is_stale(state)
+    assert pane_status(state, CONTEXT).text == f"no longer listed · data 2m old · since {since}"
+    first, last = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
+    assert first == f"The service lists no receipts since {since} (404). What is known of them is from before."
+    assert "screen.refresh looks now" in last
+    assert not is_stale(state._replace(failure=replace(failure, is_withdrawn=False)))

@@ -19,6 +19,7 @@ from runwatch.api.operations import list_operation
 from runwatch.records.record import Page, Record
 from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
+from runwatch.store.state.changes import read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
 
 JOINED_BY: Final = 1_000
@@ -184,7 +185,7 @@ class ListContinuation:
         try:
             page = await self._page(place)
         except ApiError as error:
-            failure = self._writer.failure(self._name, error)
+            failure = read_failure_from_error(error, collection=False)
             again = self._writer.fail(self._name, failure, job=self._job)
             if failure.kind in _PASSING:
                 return again

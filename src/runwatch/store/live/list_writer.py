@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError
+from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.record import Page, Record
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.connection_state import ConnectionState
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import (
+    NOT_OFFERED_STATUS,
     ListContinued,
     ListRead,
     ReadFailed,
@@ -107,8 +110,12 @@ class ListWriter:
 
     def failure(self, kind: str, error: RunwatchError) -> ReadFailure:
         """Convert the error of a read. A list that was read before is not missing, nor one of a foreign server."""
-        may_be_missing = self._connection.has_api_responded and self.collection(kind).read_at is None
-        return read_failure_from_error(error, collection=may_be_missing)
+        was_read = self.collection(kind).read_at is not None
+        failure = read_failure_from_error(error, collection=self._connection.has_api_responded and not was_read)
+        problem = failure.problem
+        if was_read and problem and problem.status in NOT_OFFERED_STATUS and problem.code != NOT_A_PROBLEM:
+            return replace(failure, kind=FailureKind.ERROR, is_withdrawn=True)
+        return failure
 
     def fail(self, kind: str, failure: ReadFailure, *, job: str = "") -> float | None:
         """Write a failure and return the seconds until the next read; ``None`` if only the user repeats it.

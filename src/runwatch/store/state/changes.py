@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
 from runwatch.records.record import Record
 from runwatch.store.state.failure_kind import FailureKind
 
-_NOT_OFFERED = frozenset({404, 405, 501})
+NOT_OFFERED_STATUS: Final = frozenset({404, 405, 501})
+"""Status codes of an operation that the service does not offer."""
 
 
 class ReadFailure(NamedTuple):
@@ -29,6 +30,7 @@ class ReadFailure(NamedTuple):
         detail: More about it; not safe text.
         is_final: Whether the same read would only fail in the same way, so that only the user repeats it.
         needs_start: Whether the service answers again only once the user has started it.
+        is_withdrawn: Whether the service does not offer any more a list that was read before.
     """
 
     kind: FailureKind
@@ -39,6 +41,7 @@ class ReadFailure(NamedTuple):
     detail: str | None = None
     is_final: bool = False
     needs_start: bool = False
+    is_withdrawn: bool = False
 
 
 def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFailure:
@@ -61,7 +64,7 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
             kind, held = FailureKind.RATE_LIMITED, error.wait_s or 0.0
         case ApiProblem() if error.status in {401, 403}:
             kind, held = FailureKind.NOT_AUTHORISED, 0.0
-        case ApiProblem() if collection and error.status in _NOT_OFFERED:
+        case ApiProblem() if collection and error.status in NOT_OFFERED_STATUS:
             kind, held = FailureKind.NOT_OFFERED, 0.0
         case ApiProblem() if error.status >= 500:
             kind, held = FailureKind.NO_ANSWER if error.is_synthetic else FailureKind.OFFLINE, 0.0

@@ -38,16 +38,25 @@ _LIMITED = "the service limits requests (429)"
 SHOWN_READ_S = 1.0
 """A shorter read after a failed one is not shown, because it would only flicker."""
 
-STALE_STATES = frozenset(
+_STALE_STATES = frozenset(
     {LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED}
 )
-"""States in which rows are dimmed, because they may be out of date."""
 
 
 FAILED_STATES = frozenset(
     {LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR}
 )
 """States that are explained even if there are rows. A rate limit has its own countdown above."""
+
+
+def is_stale(state: PaneState) -> bool:
+    """Return whether rows are dimmed, because they may be out of date."""
+    return state.load in _STALE_STATES or _is_withdrawn(state)
+
+
+def _is_withdrawn(state: PaneState) -> bool:
+    """Return whether the service does not list any more what it listed before."""
+    return state.load is LoadState.ERROR and state.failure is not None and state.failure.is_withdrawn
 
 
 def pane_status(state: PaneState, context: RenderContext) -> StyledText:
@@ -77,6 +86,9 @@ def _words(state: PaneState, context: RenderContext) -> list[str]:
                 f"updated {freshness_text(state.age_s)}",
                 "reading" if state.is_refreshing else limit_wait_text(state.budget_s),
             ]
+        case LoadState.ERROR if _is_withdrawn(state):
+            since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
+            return ["no longer listed", age and f"data {age} old", _again_text(state, context), since]
         case LoadState.NOT_AUTHORISED | LoadState.NOT_OFFERED | LoadState.ERROR:
             title = state.failure.title if state.failure else ""
             return [state.load.value, age and f"data {age} old", _again_text(state, context), title]
@@ -203,6 +215,13 @@ def empty_state_lines(
                     if shown is None
                     else f"{shown} submitted or added here are shown instead; {key_of('screen.add')} adds ids."
                 ),
+            )
+        case LoadState.ERROR if _is_withdrawn(state):
+            since = "" if state.since is None else f" since {time_of_day(state.since, context)}"
+            status = "" if failure is None or failure.problem is None else f" ({failure.problem.status})"
+            return (
+                line(f"The service lists no {spec.name}{since}{status}. What is known of them is from before."),
+                line(again or f"The console looks again automatically; {refresh} looks now."),
             )
         case LoadState.ERROR:
             next_step = again or (failure.hint if failure and failure.hint else f"{refresh} reads again.")

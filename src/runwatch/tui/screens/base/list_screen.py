@@ -22,7 +22,7 @@ from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filt
 from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines, freshness_text
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, freshness_text, is_stale
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
@@ -214,7 +214,7 @@ class ListScreen(RowScreen):
         self._total = len(items)
         listing.update_rows(query, self._sort, self.console.clock.monotonic(), self.row)
         state = self._source.state()
-        self.table.is_stale = state.load in STALE_STATES
+        self.table.is_stale = is_stale(state)
         self.table.show(listing.shown)
         if self._filtered_from is not None and (query, self.table.cursor_key) != self._nearest:
             self._select_nearest(*self._filtered_from)

@@ -17,7 +17,7 @@ from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, STALE_STATES, empty_state_lines
+from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, is_stale
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
@@ -104,7 +104,7 @@ class ReportScreen(PeriodScreen):
             # Earlier data stays visible; the frame names the failure described below it.
             trouble = [text_section(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
             view.show([*sections_of(record), *trouble])
-        view.is_stale = state.load in STALE_STATES
+        view.is_stale = is_stale(state)
         self.query_one(f"#{name}", Pane).set_border_text(
             title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(self.age_span(state),)
         )
