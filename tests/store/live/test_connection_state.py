@@ -69,18 +69,18 @@ def test_a_connection_that_does_not_open_is_a_loss_and_one_that_opens_takes_back
 @pytest.mark.parametrize(
     ("attempt", "came"),
     [
-        (replace(BAD, received_bytes=40), "an error page (502)"),
-        (replace(BAD, received_bytes=0), "an empty answer (502)"),
-        (replace(PAGE, received_bytes=40), "an unreadable answer (200)"),
+        (BAD._replace(received_bytes=40), "an error page (502)"),
+        (BAD._replace(received_bytes=0), "an empty answer (502)"),
+        (PAGE._replace(received_bytes=40), "an unreadable answer (200)"),
         (PAGE, "an empty answer (200)"),
-        (replace(GOOD, status=None, error="cut"), "an answer that breaks off"),
+        (GOOD._replace(status=None, error="cut"), "an answer that breaks off"),
         (DEAD, ""),
     ],
 )
 def test_a_service_that_answers_nonsense_is_told_from_one_that_is_gone(attempt: RequestAttempt, came: str) -> None:
     state = ConnectionState(0, lambda: None, lambda: None, lambda: None)
     state.note(attempt)
-    state.note(replace(attempt, at=AT + timedelta(seconds=1), operation="getAccount", path=ACCOUNT))
+    state.note(attempt._replace(at=AT + timedelta(seconds=1), operation="getAccount", path=ACCOUNT))
     assert (state.lost_since, state.came) == (AT, came)
-    state.note(replace(GOOD, at=AT + timedelta(seconds=2)))
+    state.note(GOOD._replace(at=AT + timedelta(seconds=2)))
     assert (state.lost_since, state.came) == (None, "")

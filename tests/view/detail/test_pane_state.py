@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -86,4 +85,4 @@ def test_a_list_that_is_withdrawn_has_old_rows_and_says_since_when() -> None:
     first, last = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
     assert first == f"The service lists no receipts since {since} (404). What is known of them is from before."
     assert "screen.refresh looks now" in last
-    assert not is_stale(state._replace(failure=replace(failure, is_withdrawn=False)))
+    assert not is_stale(state._replace(failure=failure._replace(is_withdrawn=False)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.base.clock import Clock
@@ -114,7 +113,7 @@ class ListWriter:
         failure = read_failure_from_error(error, collection=self._connection.has_api_responded and not was_read)
         problem = failure.problem
         if was_read and problem and problem.status in NOT_OFFERED_STATUS and problem.code != NOT_A_PROBLEM:
-            return replace(failure, kind=FailureKind.ERROR, is_withdrawn=True)
+            return failure._replace(kind=FailureKind.ERROR, is_withdrawn=True)
         return failure
 
     def fail(self, kind: str, failure: ReadFailure, *, job: str = "") -> float | None:
