@@ -57,6 +57,10 @@ def test_a_list_of_a_service_that_no_retry_starts_says_how_to_start_it() -> None
         ),
         (PaneState(LoadState.FRESH, budget_s=1), "updated just now · waits for the request limit, reads in 1 s"),
         (PaneState(LoadState.FRESH), "updated just now"),
+        (
+            PaneState(LoadState.STALE, failure=None, age_s=61, waiting_s=1, is_refreshing=True, budget_s=3),
+            "updated 1m ago · reading",
+        ),
     ],
 )
 def test_a_read_that_waits_for_the_request_limit_says_when_it_goes(state: PaneState, said: str) -> None:
@@ -86,3 +90,10 @@ def test_a_list_that_is_withdrawn_has_old_rows_and_says_since_when() -> None:
     assert first == f"The service lists no receipts since {since} (404). What is known of them is from before."
     assert "screen.refresh looks now" in last
     assert not is_stale(state._replace(failure=failure._replace(is_withdrawn=False)))
+
+
+def test_a_first_read_that_was_refused_is_not_loading_for_ever() -> None:
+    failure = ReadFailure(FailureKind.RATE_LIMITED, "Too many requests")
+    assert pane_status(PaneState(LoadState.LOADING, failure=failure), CONTEXT).text == "not read · Too many requests"
+    again = PaneState(LoadState.LOADING, failure=failure, waiting_s=0.2)
+    assert pane_status(again, CONTEXT).text == "loading…"

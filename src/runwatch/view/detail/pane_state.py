@@ -69,6 +69,9 @@ def pane_status(state: PaneState, context: RenderContext) -> StyledText:
 def _words(state: PaneState, context: RenderContext) -> list[str]:
     age = "" if state.age_s is None else short_duration(state.age_s)
     match state.load:
+        case LoadState.LOADING if state.failure is not None and state.waiting_s is None:
+            # Refused before the first answer, and not being read now.
+            return ["not read", limit_wait_text(state.budget_s), state.failure.title]
         case LoadState.LOADING:
             waiting = "" if state.waiting_s is None or state.waiting_s < 1 else f"{state.waiting_s:.0f}s"
             loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
