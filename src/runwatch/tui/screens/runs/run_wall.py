@@ -279,7 +279,7 @@ class RunWallScreen(ConsoleScreen):
 
     @property
     def _tiles(self) -> list[RunTile]:
-        return list(self.query(RunTile))
+        return [child for child in self.query_one("#wall", Container).children if isinstance(child, RunTile)]
 
     @property
     def _focused_run(self) -> str:
