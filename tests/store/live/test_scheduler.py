@@ -167,6 +167,61 @@ async def test_nothing_is_sent_while_held_and_one_read_goes_first_alone() -> Non
         assert [name for name, _ in started] == ["first", "other"]
 
 
+async def test_a_sweep_has_its_turn_however_often_the_first_read_after_a_hold_is_refused() -> None:
+    clock = FakeClock(manual=True)
+    until = clock.monotonic()
+    started: list[str] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, 2), lambda: max(0.0, until - clock.monotonic()))
+
+    def job(name: str, priority: JobPriority) -> None:
+        async def run() -> float:
+            nonlocal until
+            started.append(name)
+            until = clock.monotonic() + 20
+            return 20.0
+
+        scheduler.add(name, priority, run)
+
+    job("tail", JobPriority.FOCUS)
+    job("receipts", JobPriority.SCREEN)
+    job("runs", JobPriority.SWEEP)
+    async with running(scheduler):
+        await let_pass(clock, 200)
+        turns = [number for number, name in enumerate(started) if name == "runs"]
+        assert turns
+        assert max(later - earlier for earlier, later in itertools.pairwise([0, *turns, len(started)])) <= 3
+
+
+@pytest.mark.parametrize("limit", [6, 20, 60])
+async def test_reads_go_on_when_writes_that_took_all_requests_are_a_minute_old(limit: int) -> None:
+    clock = FakeClock(manual=True)
+    budget, service = RequestBudget(clock, limit), Service(clock, limit)
+    scheduler = Scheduler(clock, budget, lambda: 0.0)
+
+    def job(name: str, priority: JobPriority, every_s: float) -> None:
+        async def run() -> float:
+            service.request(name)
+            return every_s
+
+        scheduler.add(name, priority, run)
+
+    job("runs", JobPriority.SWEEP, sweep_interval_s(limit))
+    job("tail", JobPriority.TAIL, 1.0)
+    async with running(scheduler):
+        await let_pass(clock, 30)
+        for _ in range(budget.left or 0):
+            budget.note_users_read()
+            service.request("write")
+        assert budget.left == 0
+        wrote_at = clock.monotonic()
+        await let_pass(clock, 200)
+        assert service.refused == 0
+        for name in ("runs", "tail"):
+            after = [at for at in service.by_job[name] if at > wrote_at]
+            assert after[0] - wrote_at <= 61, name
+            assert max(gaps(after)) <= 61, name
+
+
 async def test_the_user_goes_before_the_first_read_when_a_hold_ends() -> None:
     clock = FakeClock(manual=True)
     until = clock.monotonic() + 5

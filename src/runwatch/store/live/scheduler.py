@@ -21,7 +21,7 @@ from runwatch.store.live.request_budget import RequestBudget
 _log = logging.getLogger(__name__)
 
 STARVED_S: Final = 15.0
-"""A job overdue by this much goes before all that are not."""
+"""A job overdue by this much goes before all that are not, the reads needed on every screen first."""
 
 MAX_CONCURRENT_READS: Final = 6
 
@@ -300,6 +300,8 @@ class Scheduler:
             self._wake.set()
 
 
-def _rank(job: ReadJob, now: float) -> tuple[bool, bool, JobPriority, float]:
+def _rank(job: ReadJob, now: float) -> tuple[bool, bool, int, float]:
     """Return the sort key of a job that is due: the smallest goes first."""
-    return (not job.is_asked, now - job.due < STARVED_S, job.priority, job.due)
+    is_late = now - job.due >= STARVED_S
+    priority = -1 if is_late and job.priority is JobPriority.SWEEP else job.priority
+    return (not job.is_asked, not is_late, priority, job.due)
