@@ -201,7 +201,7 @@ def _run_words(screen: ConsoleScreen, run: RunFacts) -> str:
 
 
 def _elapsed(screen: ConsoleScreen, run: RunFacts) -> str:
-    seconds = run.took_s.value if run.is_final else run.running_s(screen.console.clock.now())
+    seconds = run.running_s(run.ended_at.value or screen.console.clock.now())
     return "" if seconds is None else elapsed_clock(seconds)
 
 
