@@ -105,10 +105,19 @@ def as_known_now(session: ServiceSession, facts: RunFacts) -> RunFacts:
     )
 
 
+def is_live(session: ServiceSession, run_id: str) -> bool:
+    """Return whether a run has not ended, by the list and its events; one that has left the list is not live."""
+    tails = session.live.tails
+    run = session.store.find(session.scope.profile, Run, run_id)
+    if run is None:
+        return not is_list_loaded(session, Run) and not tails.news(run_id).is_complete
+    return not tails.news(run_id).is_complete and not as_known_now(session, RunFacts(run)).is_final
+
+
 def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
     """Return the ids of the live runs in the order in which they were created, or the other way round."""
     records = session.store.collection(session.scope.profile, Run.KIND).records
-    live = [record for record in records if isinstance(record, Run) and not record.is_final]
+    live = [run for run in records if isinstance(run, Run) and not run.is_final and is_live(session, run.id)]
     live.sort(key=lambda run: str(run.raw.get("created_at") or ""), reverse=newest_first)
     return [run.id for run in live]
 

@@ -45,6 +45,7 @@ async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_c
             await driven.press("space")
         await driven.press("L")
         await driven.comes("Tail of 2 runs · 1 live")
+        await driven.comes("8f21…9b7e")
         assert "90cc…1f00" not in driven.text
         await driven.opens(RunsScreen, "u")
         await driven.press("left_square_bracket")
@@ -116,6 +117,17 @@ async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(t
             known["status"] = "completed"
         await driven.pass_time(10)
         assert "Tail of 4 runs" in driven.text
+
+
+async def test_a_run_that_ended_or_left_the_service_is_not_counted_as_live(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_tail(driven)
+        await driven.comes("Tail of 3 runs · 3 live")
+        gone, ended = (known for known in driven.service.runs if known["execution_id"] in (noon.LIVE, noon.HOVERING))
+        driven.service.runs.remove(gone)
+        await driven.comes("Tail of 3 runs · 2 live", within_s=30)
+        ended["status"] = "completed"
+        await driven.comes("Tail of 3 runs · 1 live", within_s=30)
 
 
 async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.event_tail import EventTail
-from runwatch.tui.sources.record_loader import find_live_runs
+from runwatch.tui.sources.record_loader import find_live_runs, is_live
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
@@ -292,11 +292,11 @@ class MergedTailScreen(EventScreen):
     def _title(self) -> str:
         assert self._events is not None
         session, runs = self.console.session, self._events.run_ids
-        ended = 0 if session is None else sum(session.live.tails.news(run_id).is_complete for run_id in runs)
+        number = len(runs) if session is None else sum(is_live(session, run_id) for run_id in runs)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         # How many are live now is not what held events show.
-        live = "" if self.tail.is_held else f" {self.console.glyphs.dot} {len(runs) - ended} live"
+        live = "" if self.tail.is_held else f" {self.console.glyphs.dot} {number} live"
         return f"Tail of {many}{live}{more}"
 
     def _silent_words(self) -> SafeText:

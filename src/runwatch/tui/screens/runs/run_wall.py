@@ -18,7 +18,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.sources.record_loader import as_known_now, find_live_runs
+from runwatch.tui.sources.record_loader import as_known_now, find_live_runs, is_live
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -317,7 +317,7 @@ class RunWallScreen(ConsoleScreen):
         if session is None or self._chosen:
             return
         now = self.console.clock.monotonic()
-        for run_id in [one for one in self._run_ids if self._facts(one).is_final]:
+        for run_id in [one for one in self._run_ids if not is_live(session, one)]:
             if now - self._ended.setdefault(run_id, now) < STAYS_S:
                 continue
             self._run_ids.remove(run_id)
