@@ -33,7 +33,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "model": "model that was called last",
         "cost": "spent so far, in USD; < is less than shown, ≥ lacks an unknown part",
         "started": "when it was accepted",
-        "took": "time from acceptance to its end, or until now, as minutes:seconds",
+        "took": "time from acceptance to its end, or until 10 s after its last read, as minutes:seconds",
         "provider": "provider that was called last",
         "class": "data class of the input",
         "label": "your label; it stays on this machine",
