@@ -116,7 +116,7 @@ async def test_the_search_looks_through_every_part_and_opens_places_of_the_manua
         await driven.press("question_mark", "slash")
         await driven.type("429")
         assert headings(driven)[:2] == ["States of a pane, in the lower left of its frame", "How the service works"]
-        assert "operators: When the service does not answer" in headings(driven)
+        assert "operators: When the service does not respond" in headings(driven)
         assert " found" in driven.text
         await driven.press("enter")
         assert isinstance(driven.focused, DetailView)

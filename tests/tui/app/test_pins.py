@@ -71,7 +71,7 @@ async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_fo
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
         end_live_run(driven.service)
-        await driven.comes("fallback_exhausted", 30)
+        await driven.comes("8f21…9b7e  ✗ block", 30)
         await driven.select(noon.QUEUED)
         await driven.pass_time(2)
         assert bar(driven) == "1 run 8f21…9b7e"

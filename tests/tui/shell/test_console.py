@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
@@ -12,16 +11,18 @@ from runwatch.tui.shell.console import Console
 
 
 @pytest.mark.parametrize(
-    ("profile", "demo", "command"),
+    ("profile", "base_url", "command"),
     [
-        ("local", False, "runwatch runs cancel --local ex_1"),
-        ("work", False, "runwatch runs cancel --profile work ex_1"),
-        ("environment", False, "runwatch runs cancel ex_1"),
-        ("local", True, "runwatch runs cancel ex_1"),
-        (None, False, "runwatch runs cancel ex_1"),
+        ("local", "", "runwatch runs cancel --local ex_1"),
+        ("work", "", "runwatch runs cancel --profile work ex_1"),
+        ("environment", "", "runwatch runs cancel ex_1"),
+        ("environment", "https://runs.test", "runwatch runs cancel --base-url https://runs.test ex_1"),
+        (None, "", "runwatch runs cancel ex_1"),
     ],
 )
-def test_a_shown_command_chooses_the_same_service(profile: str | None, demo: bool, command: str) -> None:
+def test_a_shown_command_chooses_the_same_service(profile: str | None, base_url: str, command: str) -> None:
     session = None if profile is None else SimpleNamespace(target=Target(profile, "https://runs.test", None))
-    console: Any = SimpleNamespace(session=session, launch=SimpleNamespace(demo=demo))
-    assert Console.command(cast("Console", console), "runs cancel", "ex_1") == command
+    launch = SimpleNamespace(options=SimpleNamespace(base_url=base_url), program="runwatch")
+    console = object.__new__(Console)
+    vars(console).update(session=session, launch=launch)
+    assert console.command("runs cancel", "ex_1") == command

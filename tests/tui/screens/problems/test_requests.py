@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,8 @@ async def test_the_command_takes_the_key_from_a_pipe(tmp_path: Path) -> None:
         await driven.reaches("/v1/executions ", "H")
         entry = driven.app.screen.entry  # type: ignore[attr-defined]
         await driven.reaches("copied curl command by OSC 52: runwatch config header --base-url", "c")
-        await driven.reaches(f"copied '{entry.path}?{entry.query}' · path by OSC 52", "y")
+        asked = shlex.quote(f"{entry.path}?{entry.query}" if entry.query else entry.path)
+        await driven.reaches(f"copied {asked} · path by OSC 52", "y")
         assert len(written) == 2
         assert KEY not in driven.text
 
