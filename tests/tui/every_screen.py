@@ -66,6 +66,10 @@ FAILURES: Final = {
         FailureKind.OFFLINE, "Nothing responds at this address", "Check that the service runs there.",
         detail="http://127.0.0.1:40213, connection refused, 3 attempts",
     ),
+    LoadState.NO_ANSWER: ReadFailure(
+        FailureKind.NO_ANSWER, "The service cannot answer now", "Try again later.",
+        problem("upstream_error", status=502, instance=INSTANCE),
+    ),
     LoadState.NOT_AUTHORISED: ReadFailure(
         FailureKind.NOT_AUTHORISED, "The request has no usable key", "Check the key of this profile.",
         problem("unauthenticated", instance=INSTANCE),

@@ -20,7 +20,7 @@ from runwatch.records.record import Page, Record
 from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.state.changes import read_failure_from_error
-from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.failure_kind import PASSING_FAILURES
 
 JOINED_BY: Final = 1_000
 """So many records at the beginning of a list tell whether it joins what was polled before."""
@@ -29,9 +29,6 @@ GAP_PAGES: Final = 20
 """So many pages of a gap are read without being asked, and so many more each time the user gets there."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
-
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
-"""Failures after which the same page is read again; a cursor that the service refuses is not asked for twice."""
 
 
 @dataclass(slots=True)
@@ -187,7 +184,7 @@ class ListContinuation:
         except ApiError as error:
             failure = read_failure_from_error(error, collection=False)
             again = self._writer.fail(self._name, failure, job=self._job)
-            if failure.kind in _PASSING:
+            if failure.kind in PASSING_FAILURES:
                 return again
             self._pages = place.pages = 0
             return None

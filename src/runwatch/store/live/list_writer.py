@@ -25,13 +25,11 @@ from runwatch.store.state.changes import (
     read_failure_from_error,
 )
 from runwatch.store.state.collection import Collection, StoredRecord
-from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.failure_kind import PASSING_FAILURES, FailureKind
 from runwatch.store.state.store import Store
 
-PASSING_FAILURES: Final = frozenset(
-    {FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED, FailureKind.ERROR}
-)
-"""Failures after which reading goes on; the others are not fixed by a retry, and reading stops until the user asks."""
+REPEATED_FAILURES: Final = PASSING_FAILURES | {FailureKind.ERROR}
+"""Failures of a list after which reading goes on; the others are not fixed by a retry, and only the user asks again."""
 
 
 class ListWriter:
@@ -123,7 +121,7 @@ class ListWriter:
             job: As in :meth:`continue_list`; empty for reads of the beginning.
         """
         self._store.apply(ReadFailed(self._scope.profile, kind, self._clock.now(), self._clock.monotonic(), failure))
-        if failure.is_final or failure.kind not in PASSING_FAILURES:
+        if failure.is_final or failure.kind not in REPEATED_FAILURES:
             return None
         return self._backoffs[job or kind].next_s()
 

@@ -23,7 +23,7 @@ from runwatch.records.record import Page, Record
 from runwatch.records.run import Run
 from runwatch.store.live.connection_state import PROBE_S, ConnectionState
 from runwatch.store.live.list_continuation import ListContinuation
-from runwatch.store.live.list_writer import PASSING_FAILURES, ListWriter, make_record_interner
+from runwatch.store.live.list_writer import REPEATED_FAILURES, ListWriter, make_record_interner
 from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget, is_low, sweep_interval_s
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
@@ -320,7 +320,7 @@ class Poller:
             # Once a minute costs little, and a key that may not read its account may read everything else.
             failure = self._writer.failure("account", error)
             self._writer.fail("account", failure)
-            return ACCOUNT_S if failure.kind in PASSING_FAILURES else None
+            return ACCOUNT_S if failure.kind in REPEATED_FAILURES else None
         self._take_account(account)
         return ACCOUNT_S
 

@@ -15,7 +15,7 @@ from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
-from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.failure_kind import PASSING_FAILURES, FailureKind
 
 SWEEP_PAGE: Final = 100
 SWEEP_PAGES: Final = 10
@@ -29,8 +29,6 @@ WATCHED_S: Final = 10.0
 
 _GONE: Final = frozenset({404, 410})
 """Status codes of a run that the service does not have."""
-
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
 
 
 class RunList:
@@ -166,7 +164,7 @@ class RunList:
         except ApiError as error:
             # The sweep meets the same service, and shows the failure. A cursor may be refused where runs are not.
             self._older_pages = 0
-            return read_failure_from_error(error, collection=False).kind not in _PASSING
+            return read_failure_from_error(error, collection=False).kind not in PASSING_FAILURES
         known = self._writer.collection(Run.KIND).by_id
         self._writer.continue_list(Run.KIND, [run for run in page.records if run.id in known], job=self._OLDER_JOB)
         self._sought.difference_update(run.id for run in page.records)
@@ -187,7 +185,7 @@ class RunList:
         try:
             self._writer.take_record(await self._client.get_run(run_id))
         except ApiError as error:
-            if read_failure_from_error(error, collection=False).kind in _PASSING:
+            if read_failure_from_error(error, collection=False).kind in PASSING_FAILURES:
                 return False
             self._unknown.add(run_id)
             if isinstance(error, ApiProblem) and error.status in _GONE and not error.is_synthetic:

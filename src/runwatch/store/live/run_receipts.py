@@ -18,13 +18,13 @@ from runwatch.base.clock import Clock, format_iso
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.live.list_writer import PASSING_FAILURES, make_record_interner
+from runwatch.store.live.list_writer import REPEATED_FAILURES, make_record_interner
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from runwatch.store.state.changes import ListRead, RecordRead, read_failure_from_error
 from runwatch.store.state.collection import CollectionDelta
-from runwatch.store.state.failure_kind import FailureKind
+from runwatch.store.state.failure_kind import PASSING_FAILURES
 from runwatch.store.state.store import Store
 
 JOB: Final = "receipts of runs"
@@ -40,9 +40,6 @@ SEARCH_S: Final = 10.0
 
 WATCHED_S: Final = 10.0
 """How often the watch list is read for runs whose receipt is missing."""
-
-_PASSING: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
-"""Failures after which a single receipt is read again."""
 
 
 class RunReceipts:
@@ -125,7 +122,7 @@ class RunReceipts:
             again = await (self._read_list(missing) if is_list else self._read_one(single))
         except ApiError as error:
             failure = read_failure_from_error(error, collection=is_list)
-            if not failure.is_final and failure.kind in (PASSING_FAILURES if is_list else _PASSING):
+            if not failure.is_final and failure.kind in (REPEATED_FAILURES if is_list else PASSING_FAILURES):
                 return self._backoff.next_s()
             if is_list:
                 self._has_list = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 
 class FailureKind(StrEnum):
@@ -14,3 +15,7 @@ class FailureKind(StrEnum):
     NOT_AUTHORISED = "not authorised"
     NOT_OFFERED = "not offered"
     ERROR = "error"
+
+
+PASSING_FAILURES: Final = frozenset({FailureKind.OFFLINE, FailureKind.NO_ANSWER, FailureKind.RATE_LIMITED})
+"""Failures of the service as a whole, after which the same request is sent again."""
