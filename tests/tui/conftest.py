@@ -8,11 +8,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tui.frames import sheets_read_once
+from tests.tui.pauses import whole_pauses
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _sheets_are_read_once() -> Iterator[None]:
     with sheets_read_once():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pauses_are_whole() -> Iterator[None]:
+    with whole_pauses():
         yield
 
 

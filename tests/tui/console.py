@@ -48,6 +48,9 @@ KEY: Final = "rk_test_sentinel_7f3a9c"
 PATIENCE_S: Final = 60.0
 """How long a condition may take on a busy machine before it counts as never."""
 
+HELD_S: Final = 1.0
+"""How long a worker may take before it counts as held by the test."""
+
 PAUSE_S: Final = 0.004
 """How long a console does nothing before it counts as idle."""
 
@@ -153,6 +156,14 @@ class Driven:
         """Wait until every request in progress is answered, or waits for the clock, and the result is drawn."""
         await self.pilot.pause()
         await self.until(lambda: not self._reads_under_way() and self.app._gather is None, "the reads to end")
+        # What is made of them has no time of its own, but a test may hold it.
+        end = time.monotonic() + HELD_S
+        while self._works() and time.monotonic() < end:
+            await self.pilot.pause()
+
+    def _works(self) -> bool:
+        tasks = (worker._task for worker in self.app.workers if worker.is_running)
+        return any(task is not None and not self.clock.has_asleep(task) for task in tasks)
 
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
