@@ -152,6 +152,12 @@ class Driven:
             self.app.mounted_screen.data_changed(frozenset())
         await self.pilot.pause()
 
+    async def pass_time_to(self, seconds: float) -> None:
+        """Let time go by until so many seconds after the console's start: how long a text takes to come varies."""
+        left = seconds - (self.clock.monotonic() - FakeClock().monotonic())
+        assert left >= 0, f"{-left:g} s later than that already"
+        await self.pass_time(left)
+
     async def settle(self) -> None:
         """Wait until every request in progress is answered, or waits for the clock, and the result is drawn."""
         await self.pilot.pause()

@@ -90,8 +90,8 @@ def quiet(**over: Any) -> ScriptedService:
 async def opened(driven: Driven, *, until: str = "updated") -> LinkLines:
     """The lines of "Stands out", once every list was read."""
     await driven.comes(until)
-    for _ in range(8):
-        await driven.pass_time(1)
+    for second in range(11, 20):
+        await driven.pass_time_to(second)
     return driven.app.screen.query_one("#standing-lines", LinkLines)
 
 

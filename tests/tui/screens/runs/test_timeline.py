@@ -17,6 +17,7 @@ async def on_timeline(driven: Driven) -> None:
     await driven.select(noon.LIVE)
     await driven.press("enter", ">", ">")
     await driven.comes("rejected 0.31")
+    await driven.pass_time_to(12)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
@@ -31,6 +32,6 @@ async def test_the_timeline_fits_its_pane(size: tuple[int, int], tmp_path: Path)
 async def test_the_bar_of_a_live_run_grows(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
         await on_timeline(driven)
-        await driven.shows("39 s  ● progress")
+        await driven.shows("51 s  ● progress")
         await driven.pass_time(5)
-        await driven.shows("44 s  ● progress")
+        await driven.shows("56 s  ● progress")
