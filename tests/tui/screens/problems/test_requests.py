@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,10 +58,12 @@ async def test_the_command_takes_the_key_from_a_pipe(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings='clipboard = "osc52"\n') as driven:
         written = listen(driven)
         await driven.reaches("/v1/executions ", "H")
-        entry = driven.app.screen.entry  # type: ignore[attr-defined]
+        # Which request is the newest depends on which response comes first.
+        await driven.click_text("/v1/executions ")
+        screen: Any = driven.app.screen
+        await driven.until(lambda: screen.entry.query == "limit=100", "the row to be chosen")
         await driven.reaches("copied curl command by OSC 52: runwatch config header --base-url", "c")
-        asked = shlex.quote(f"{entry.path}?{entry.query}" if entry.query else entry.path)
-        await driven.reaches(f"copied {asked} · path by OSC 52", "y")
+        await driven.reaches("copied '/v1/executions?limit=100' · path by OSC 52", "y")
         assert len(written) == 2
         assert KEY not in driven.text
 

@@ -196,7 +196,7 @@ async def test_the_sums_are_by_day_and_by_model_and_lead_to_their_receipts(tmp_p
 
 async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
     async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.comes("✓ agrees: 0.1172 USD, of 2026-11-21 (UTC)")
+        await driven.shows("✓ agrees: 0.1172 USD, of 2026-11-21 (UTC)")
         query = driven.service.requests("GET", "/v1/usage")[0].head.query
         assert dict(query) == {"from": "2026-11-21", "to": "2026-11-21"}
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
@@ -204,7 +204,7 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
 
 async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:
     async with console(service(days=(("2026-11-21", 0.12),)), tmp_path, size=WIDE, open_at="receipts") as driven:
-        await driven.comes("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
+        await driven.shows("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
 
 
 async def test_usage_that_is_older_than_a_new_receipt_does_not_differ_yet(tmp_path: Path) -> None:

@@ -63,6 +63,9 @@ async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_chan
     (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
     async with console(service(), tmp_path, settings=FILE) as driven:
         await go_to(driven, "theme")
+        screen = driven.app.screen
+        assert isinstance(screen, SettingsScreen)
+        await driven.until(lambda: all(screen.themes.values()), "the themes to be read")
         await driven.reaches("off: not usable", "enter", "home")
         assert driven.app.palette.name == "runwatch-dark"
         await driven.press("enter")
