@@ -366,7 +366,7 @@ async def test_records_of_the_service_are_offered_where_one_is_named(tmp_path: P
     async with console(made, tmp_path, size=SIZE, open_at="agents") as driven:
         await driven.press("plus")
         opened = await form(driven)
-        await driven.shows("up and down: acme/widgets")
+        await driven.shows("down: acme/widgets")
         await driven.press("down")
         assert opened.fields.values()["repository"] == "acme/widgets"
 
@@ -383,7 +383,7 @@ async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_
 async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
     made = service(arms=[resources.arm("arm_1", display_name="Ember")], verifiers=[resources.verifier()])
     async with console(made, tmp_path, size=SIZE) as driven:
-        await driven.reaches("and down: arm_1", "plus")
+        await driven.reaches("down: arm_1", "plus")
         driven.app.screen.query_one("#field-arm_id").focus()
         await driven.reaches(re.compile(r"saved model +▸ arm_1 .*\n.* Ember "), "down")
 

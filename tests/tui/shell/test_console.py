@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from runwatch.base.network.service_target import Target
 from runwatch.tui.shell.console import Console
+from runwatch.view.text.shell_commands import service_command
+
+URL = "https://runs.test"
 
 
 @pytest.mark.parametrize(
     ("profile", "base_url", "command"),
     [
-        ("local", "", "runwatch runs cancel --local ex_1"),
-        ("work", "", "runwatch runs cancel --profile work ex_1"),
-        ("environment", "", "runwatch runs cancel ex_1"),
-        ("environment", "https://runs.test", "runwatch runs cancel --base-url https://runs.test ex_1"),
-        (None, "", "runwatch runs cancel ex_1"),
+        ("local", None, "runwatch runs cancel --local ex_1"),
+        ("work", None, "runwatch runs cancel --profile work ex_1"),
+        ("work", f"{URL}/", f"runwatch runs cancel --profile work --base-url {URL}/ ex_1"),
+        ("environment", None, "runwatch runs cancel ex_1"),
+        (None, None, "runwatch runs cancel ex_1"),
+        (None, URL, "runwatch runs cancel ex_1"),
     ],
 )
-def test_a_shown_command_chooses_the_same_service(profile: str | None, base_url: str, command: str) -> None:
-    session = None if profile is None else SimpleNamespace(target=Target(profile, "https://runs.test", None))
+def test_a_shown_command_chooses_the_same_service(profile: str | None, base_url: str | None, command: str) -> None:
     launch = SimpleNamespace(options=SimpleNamespace(base_url=base_url), program="runwatch")
-    console = object.__new__(Console)
-    vars(console).update(session=session, launch=launch)
-    assert console.command("runs cancel", "ex_1") == command
+    session = None if profile is None else SimpleNamespace(target=Target(profile, URL, None))
+    console: Any = SimpleNamespace(session=session, launch=launch)
+    assert service_command(Console.find_shell_service(console, profile), "runs cancel", "ex_1") == command
