@@ -291,6 +291,8 @@ class Scheduler:
         finally:
             job.task = None
             if was_asked:
+                # The user still waits for what a 429 has refused.
+                job.is_asked = self._held_s() > 0
                 self._lift()
             if again is None:
                 if self._jobs.get(job.key) is job:
