@@ -147,7 +147,7 @@ async def test_what_cannot_be_copied_is_refused_with_what_to_do(
 async def test_the_command_prints_rows_and_digests(source: Path, target: ServeOptions, tmp_path: Path) -> None:
     assert target.database is not None
     runwatch = Cli(tmp_path, env={"RUNWATCH_DATABASE": target.database.reveal()})
-    words = ("admin", "copy", "--from", str(source), "--data-dir", str(target.data_dir))
+    words = ("admin", "copy", "--source-dir", str(source), "--data-dir", str(target.data_dir))
     told = runwatch(*words).errors
     assert "not final: 1, webhook deliveries that wait: 1." in told
     assert f"serve --data-dir {target.data_dir}" in " ".join(told.split())
