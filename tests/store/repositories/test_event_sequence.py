@@ -69,6 +69,15 @@ async def test_a_run_that_is_added_brings_its_events_and_none_twice(store: Event
     assert list(merged.run_ids) == ["a", "b"]
 
 
+async def test_a_finished_run_is_read_once_more_and_keeps_its_events(store: EventStore) -> None:
+    await store.append(SCOPE, "a", [told("a", 1, 0)])
+    merged = MergedSequence(store, SCOPE, ["a"])
+    merged.finish("a")
+    assert await names(merged) == [name("a", 1)]
+    await store.append(SCOPE, "a", [told("a", 2, 1)])
+    assert await names(merged) == [name("a", 1)]
+
+
 async def test_the_order_of_one_run_holds_whatever_its_times_say(store: EventStore) -> None:
     await store.append(SCOPE, "a", [told("a", 1, 9), told("a", 2, 1), told("a", 3, None), told("a", 4, 10)])
     await store.append(SCOPE, "b", [told("b", 1, None), told("b", 2, 5), told("b", 3, 9.5)])

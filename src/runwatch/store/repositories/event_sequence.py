@@ -148,6 +148,8 @@ class MergedSequence:
         self._scope = scope
         self._run_ids = list(dict.fromkeys(run_ids))
         self._taken: dict[str, int] = dict.fromkeys(self._run_ids, 0)
+        self._finished: set[str] = set()
+        self._closed: set[str] = set()
         # One number for each event: the index of its run, then the event's number in that run.
         self._order: array[int] = array("Q")
         # The time of each event in days, as of julianday(), but never less than that of its predecessor in the run.
@@ -174,10 +176,17 @@ class MergedSequence:
             self._run_ids.append(run_id)
             self._taken[run_id] = 0
 
+    def finish(self, run_id: str) -> None:
+        """Look for no more events of a run after the next :meth:`grow`; those it has stay."""
+        self._finished.add(run_id)
+
     async def grow(self) -> Sequence[int]:
         """Insert the events stored since the last call where their times belong."""
         place = {run_id: number for number, run_id in enumerate(self._run_ids)}
-        newer = await self._events.read(lambda connection: self._newer(connection, dict(self._taken)))
+        taken = {run_id: count for run_id, count in self._taken.items() if run_id not in self._closed}
+        finished = self._finished.copy()
+        newer = await self._events.read(lambda connection: self._newer(connection, taken))
+        self._closed |= finished
         came: list[tuple[float, int]] = []
         for run_id, seq, moment in newer:
             # Concurrent calls read the same events; each event is added by only one of them.

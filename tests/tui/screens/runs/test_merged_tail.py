@@ -144,6 +144,34 @@ async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) 
         assert len(driven.app.screen._events.run_ids) == MAX_FOLLOWED_RUNS  # type: ignore[attr-defined]
 
 
+async def test_a_run_that_has_ended_makes_room_for_a_live_one_and_its_events_stay(tmp_path: Path) -> None:
+    many = [run(f"ex_{number:03}", "running", created_at=noon.at(90 - number)) for number in range(MAX_FOLLOWED_RUNS)]
+    events = {
+        one: Growing([event(1, "accepted", execution_id=one, at=noon.at(9))])
+        for one in (*(item.id for item in many), "ex_fresh")
+    }
+
+    class OfEach:
+        def events(self, run_id: str, after: str | None) -> Any:
+            return events[run_id].events(run_id, after)
+
+    service = ScriptedService(runs=many, events=OfEach())
+    async with console(service, tmp_path, size=SIZE, until="ex_049") as driven:
+        await driven.reaches("Tail of 50 runs · 50 live", "L")
+        await driven.comes("50 events", within_s=60)
+        service.runs.insert(0, dict(run("ex_fresh", "running", created_at=noon.at(0)).raw))
+        await driven.comes("1 more are not followed", within_s=30)
+        end = event(2, "completed", execution_id="ex_000", at=noon.at(1))
+        events["ex_000"].listed.append(dict(end.raw))
+        next(known for known in service.runs if known["execution_id"] == "ex_000")["status"] = "completed"
+        await driven.comes("Tail of 51 runs · 50 live", within_s=90)
+        await driven.comes("52 events", within_s=30)
+        assert "not followed" not in driven.text
+        follows = driven.session.live.tails.follows
+        assert follows("ex_fresh")
+        assert not follows("ex_000")
+
+
 async def test_the_command_line_leads_there(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("2")

@@ -35,6 +35,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.repositories.event_sequence import MergedSequence
+    from runwatch.store.session import ServiceSession
 
 NAME: Final = "tail"
 MAX_FOLLOWED_RUNS: Final = 50
@@ -78,6 +79,8 @@ class MergedTailScreen(EventScreen):
         super().__init__()
         self._chosen: tuple[str, ...] = ()
         self._events: MergedSequence | None = None
+        # The runs whose events are read; those of the others in the list are all there.
+        self._followed: list[str] = []
         self._filter = ""
         self._left_out = 0
         self._noted: SafeText | None = None
@@ -140,18 +143,20 @@ class MergedTailScreen(EventScreen):
         self.show_tail()
 
     def tail_moved(self, news: TailUpdate) -> None:
-        if self._events is not None and news.run_id in self._events.run_ids:
+        if news.run_id in self._followed:
             self.tail.grow()
             if self.tail.is_held:
                 self.show_tail()
 
     def tick(self) -> None:
-        """Update ages, and follow the runs in a new session too."""
+        """Update ages, follow the runs in a new session too, and those that wait for a place."""
         session = self.console.session
-        if session is not None and self._events is not None:
-            for run_id in self._events.run_ids:
+        if session is not None:
+            for run_id in self._followed:
                 if not session.live.tails.follows(run_id, self):
                     session.live.tails.follow(run_id, self, in_focus=False)
+        if self._left_out:
+            self._begin()
         self.show_tail()
 
     def show_tail(self) -> None:
@@ -222,7 +227,7 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is not None and self._events is not None:
             session.live.scheduler.ask_anyway()
-            for run_id in self._events.run_ids:
+            for run_id in self._followed:
                 session.live.tails.hurry(run_id, is_asked=False)
 
     def action_new(self) -> None:
@@ -260,16 +265,17 @@ class MergedTailScreen(EventScreen):
     # Internal.
 
     def _begin(self) -> None:
-        """Follow the chosen runs, or all live ones; a run that has ended stays in the list."""
+        """Follow the chosen runs, or all live ones; the events of a run that has ended stay in the list."""
         session = self.console.session
         if session is None or not self.is_mounted or self.tail.is_held:
             return
         from runwatch.store.repositories.event_sequence import MergedSequence
 
         wanted = list(self._chosen or find_live_runs(session, newest_first=False))
-        have = () if self._events is None else self._events.run_ids
+        have = set(() if self._events is None else self._events.run_ids)
         new = [run_id for run_id in wanted if run_id not in have]
-        room = max(0, MAX_FOLLOWED_RUNS - len(have))
+        self._leave_read(session, len(self._followed) + len(new) - MAX_FOLLOWED_RUNS)
+        room = max(0, MAX_FOLLOWED_RUNS - len(self._followed))
         self._left_out = max(0, len(new) - room)
         if self._events is None and wanted:
             self._events = MergedSequence(session.events, session.scope)
@@ -280,19 +286,33 @@ class MergedTailScreen(EventScreen):
             return
         for run_id in new[:room]:
             self._events.add(run_id)
+            self._followed.append(run_id)
             session.live.tails.follow(run_id, self, in_focus=False)
         self.tail.grow()
 
+    def _leave_read(self, session: ServiceSession, count: int) -> None:
+        """Leave up to so many runs that have ended, and whose events are all read or cannot be read."""
+        if self._events is None or count <= 0:
+            return
+        tails = session.live.tails
+        ended = [run_id for run_id in self._followed if not is_live(session, run_id)]
+        done = [one for one in ended if tails.news(one).is_complete or tails.news(one).failure is not None]
+        for run_id in done[:count]:
+            self._followed.remove(run_id)
+            self._events.finish(run_id)
+            tails.unfollow(run_id, self)
+
     def _unfollow(self) -> None:
         session = self.console.session
-        if session is not None and self._events is not None:
-            for run_id in self._events.run_ids:
+        if session is not None:
+            for run_id in self._followed:
                 session.live.tails.unfollow(run_id, self)
+        self._followed = []
 
     def _title(self) -> str:
         assert self._events is not None
         session, runs = self.console.session, self._events.run_ids
-        number = len(runs) if session is None else sum(is_live(session, run_id) for run_id in runs)
+        number = len(self._followed) if session is None else sum(is_live(session, one) for one in self._followed)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         # How many are live now is not what held events show.
@@ -304,7 +324,7 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is None or self._events is None:
             return line("")
-        news = [session.live.tails.news(run_id) for run_id in self._events.run_ids]
+        news = [session.live.tails.news(run_id) for run_id in self._followed]
         failures = [failure for each in news if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in news if each.unkept is not None), None):
@@ -319,7 +339,7 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is None or self._events is None or self.tail.is_held:
             return ""
-        waits = self.tail_wait_text(session, *self._events.run_ids)
+        waits = self.tail_wait_text(session, *self._followed)
         return f" {self.console.glyphs.dot} {waits}" if waits else ""
 
     def _stored(self) -> int:
@@ -332,7 +352,7 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is None or self._events is None:
             return False
-        news = [session.live.tails.news(run_id) for run_id in self._events.run_ids]
+        news = [session.live.tails.news(run_id) for run_id in self._followed]
         return all(each.answered_at is not None or each.is_complete for each in news)
 
     def _list_state(self) -> PaneState:
