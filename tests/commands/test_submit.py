@@ -329,6 +329,17 @@ def test_watch_with_exit_status_exits_with_the_state_of_the_run(
     assert runwatch("runs", "watch", NEW).code == 0
 
 
+def test_watch_says_that_a_run_waited_for_all_of_its_time(runwatch: Here, service: ScriptedService) -> None:
+    events = [dict(one.raw) for one in echo_events(NEW, final="expired") if one.state != "running"]
+    service.say("GET", f"/v1/executions/{NEW}/events", Said(200, {"events": events}))
+    receipt = ended_receipt("expired", execution_id=NEW, mode="echo", slices=[{}])
+    service.receipts.append({**receipt.raw, "reason": "runtime_exceeded"})
+    shown = runwatch(*BASE, "--watch").errors
+    assert "runtime_exceeded: it waited in the queue and never ran" in shown
+    assert "fewer runs at once" in shown
+    assert "smaller task" not in shown
+
+
 def test_a_submitted_run_tells_its_caps_from_our_own_request(runwatch: Here, service: ScriptedService) -> None:
     assert runwatch(*BASE).code == 0
     assert "0.5 USD  (own request)" in runwatch("runs", "show", NEW).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.view.actions.run_form import FORM
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.provider_calls import end_advice_text, last_failure_text
+from runwatch.view.runs.provider_calls import end_advice_text, has_run, last_failure_text
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 from runwatch.view.text.format import duration, estimated, over_limit, spent_amount
 from runwatch.view.text.safe_text import line
@@ -132,15 +133,16 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     watcher = Watcher(session, [run.id])
     code = await watcher.watch()
     limit = RunFacts(run, request=request).max_cost_usd.value
-    status = watcher.statuses.get(run.id)
+    status, states = watcher.statuses.get(run.id), watcher.states[run.id]
     try:
         receipt = await session.client.get_receipt(run.id)
     except ApiError as error:
         call.output.note(f"{line(status)}; the receipt could not be read: {error.title}")
     else:
-        call.output.note(_summary(receipt, status, limit))
+        call.output.note(_summary(receipt, status, limit, states))
         if receipt.reason and receipt.status != "completed":
-            advice = end_advice_text(receipt.reason, receipt, (), make_render_context(call, session.settings))
+            context = make_render_context(call, session.settings)
+            advice = end_advice_text(receipt.reason, receipt, (), context, states=states)
             call.output.note(f"next: {advice}")
     # On its own line, because users copy whole lines and the line above has text from the service.
     call.output.note(f"receipt: {call.command('receipts show', run.id)}")
@@ -149,11 +151,13 @@ async def _go_on(session: CommandSession, run: Run, body: bytes) -> int:
     return code
 
 
-def _summary(receipt: Receipt, status: str | None, limit: Decimal | None) -> str:
-    """Describe the end of a run in one line, from its receipt and its cost limit in US dollars."""
+def _summary(receipt: Receipt, status: str | None, limit: Decimal | None, states: Collection[str | None]) -> str:
+    """Describe the end of a run in one line, from its receipt, its cost limit in US dollars and its events' states."""
     parts: list[Any] = [line(receipt.status or status)]
     if receipt.reason and receipt.reason != receipt.status:
-        failure = last_failure_text(receipt)
+        failure: str | None = last_failure_text(receipt)
+        if receipt.reason == "runtime_exceeded" and has_run(states, receipt) is False:
+            failure = "it waited in the queue and never ran"
         parts.append(line(receipt.reason if failure is None else f"{receipt.reason}: {failure}"))
     if receipt.incomplete_output:
         parts.append(receipt.incomplete_output)

@@ -69,6 +69,7 @@ class Watcher:
 
     Attributes:
         statuses: The final status of each run that has ended.
+        states: The states that the events of each run named, from the first event on.
     """
 
     def __init__(self, session: CommandSession, ids: Sequence[str]) -> None:
@@ -77,6 +78,7 @@ class Watcher:
         self._output = session.call.output
         self._ids = ids
         self.statuses: dict[str, str | None] = {}
+        self.states: dict[str, set[str | None]] = {run_id: set() for run_id in ids}
         self._quiet_until = 0.0
         self._has_head = False
 
@@ -133,6 +135,7 @@ class Watcher:
         )
         async for event in events:
             self._print(run_id, event)
+            self.states[run_id].add(event.state)
             if event.ends_run:
                 status = event.state
         if not is_final(status):

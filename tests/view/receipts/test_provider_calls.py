@@ -23,6 +23,7 @@ from runwatch.view.runs.provider_calls import (
     UNREACHED,
     end_advice_text,
     end_reason_text,
+    has_run,
     last_failure_text,
     provider_error_text,
 )
@@ -111,6 +112,38 @@ def test_runs_and_receipts_say_why_the_last_call_failed() -> None:
     slow = failed(call("timeout"), reason="dispatch_timeout")
     assert end_reason_text("dispatch_timeout", slow) == "The provider did not answer in time."
     assert end_reason_text(OTHER_REASON, None) == explain_reason(OTHER_REASON).sentence
+
+
+_ENDED = ("accepted", "queued", "expired")
+_NO_CALL = {"attempts": [], "route": {"ranking": "required_arm", "selected": None}}
+
+
+@pytest.mark.parametrize(
+    ("slices", "states", "expected"),
+    [
+        (None, _ENDED, False),
+        (None, (*_ENDED, "running"), True),
+        # The end is not read yet.
+        (None, ("accepted", "queued"), None),
+        (None, (), None),
+        ([], (), False),
+        ([_NO_CALL], (), False),
+        ([_NO_CALL], (*_ENDED, "running"), True),
+        ([{**_NO_CALL, "attempts": [call(None, "expired_in_flight")]}], (), True),
+        ([{"attempts": [], "route": {"ranking": [{"arm_id": "arm_1"}], "selected": None}}], (), None),
+        # A test run calls no model.
+        ([{"route": {"ranking": "skipped_platform_proof", "selected": None}}], (), None),
+    ],
+)
+def test_a_run_that_waited_for_all_of_its_time_is_not_said_to_have_taken_long(
+    slices: list[dict[str, Any]] | None, states: tuple[str, ...], expected: bool | None
+) -> None:
+    receipt = None if slices is None else Receipt({"reason": "runtime_exceeded", "slices": slices})
+    assert has_run(states, receipt) is expected
+    why = end_reason_text("runtime_exceeded", receipt, states=states)
+    step = end_advice_text("runtime_exceeded", receipt, (), CONTEXT, states=states)
+    assert ("took longer" in why, "never ran" in why) == (expected is not False, expected is not True)
+    assert ("smaller task" in step, "fewer runs" in step) == (expected is not False, expected is not True)
 
 
 def test_a_call_that_was_under_way_says_what_ended_it() -> None:

@@ -43,6 +43,14 @@ def completed(**over: Any) -> RunFacts:
     return RunFacts(builders.run(status="completed", **times, **over))
 
 
+def test_a_run_that_expired_in_the_queue_is_said_to_have_waited() -> None:
+    states = ("accepted", "queued", "expired")
+    events = [builders.event(number, state) for number, state in enumerate(states)]
+    facts = RunFacts(builders.run(status="expired", reason="runtime_exceeded"))
+    assert "waited in the queue" in texts(facts, events)[-1]
+    assert "took longer" not in texts(facts, events)[-1]
+
+
 def test_a_fallback_is_reported_from_the_rejection_to_the_saved_model_that_took_over() -> None:
     events = [
         builders.event(1, "accepted", at="2026-11-20T10:00:00Z"),

@@ -127,8 +127,10 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "`runwatch arms show ID` says why. Test its connection with `runwatch sources test ID`, or name another one.",
     ),
     "runtime_exceeded": (
-        "The run took longer than its `max_runtime_s` and was ended.",
-        "Submit again with a higher runtime cap, or with a smaller task.",
+        "The run's `max_runtime_s` was over: it took longer and was ended, or it waited in the queue for all of that"
+        " time and never ran.",
+        "Its events say whether it ran. Submit again with a higher runtime cap; or with a smaller task if it ran, and"
+        " fewer runs at once if it waited.",
     ),
     "cost_budget_exhausted": (
         "What the calls cost, or may have cost where that is not known, reached `max_cost_usd`. No further call was"
@@ -321,6 +323,18 @@ CHECK_ADVICE: Final[Mapping[str, str]] = {
     "internal": "Look into the log of the service, then submit again.",
 } | dict.fromkeys(("network", "response_too_large", "http_error", "invalid_response"), _MEND)
 """What to do after a check that could not run; ``{check}`` is its id."""
+
+TIME_TEXTS: Final[Mapping[bool, tuple[str, str]]] = {
+    True: (
+        "The run took longer than its `max_runtime_s` and was ended.",
+        "Submit again with a higher runtime cap, or with a smaller task.",
+    ),
+    False: (
+        "The run waited in the queue for all of its `max_runtime_s` and never ran.",
+        "Submit again with a higher runtime cap, or with fewer runs at once.",
+    ),
+}
+"""Sentence and next step of ``runtime_exceeded`` where it is known whether the run ran."""
 
 UNANSWERED_ADVICE: Final = (
     "Call the check, `runwatch verifiers test {check}`, and look into the log of its endpoint: it has to answer within"

@@ -317,7 +317,7 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     from runwatch.view.runs.provider_calls import end_reason_text
 
     reason = facts.reason.value
-    return None if reason is None else end_reason_text(reason, facts.receipt)
+    return None if reason is None else end_reason_text(reason, facts.receipt, states=facts.states)
 
 
 def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -330,7 +330,9 @@ def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
     if reason == "cost_budget_exhausted" and None not in {spent, cap} and not facts.unknown_calls:
         amount = estimated(money_exact(spent), is_estimated=facts.is_estimated)
         return line(f"Its calls cost {amount}, and its cap is {money_exact(cap)}. Submit again with a higher cap.")
-    return None if reason is None else end_advice_text(reason, facts.receipt, facts.provider_errors, context)
+    if reason is None:
+        return None
+    return end_advice_text(reason, facts.receipt, facts.provider_errors, context, states=facts.states)
 
 
 def find_connection(facts: RunFacts) -> str | None:

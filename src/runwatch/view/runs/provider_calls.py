@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from runwatch.base.shell_words import quote_word, runwatch_command
@@ -11,6 +11,7 @@ from runwatch.records.failed_calls import describe_body, kind_from_http_status
 from runwatch.records.receipt import ProviderCall, Receipt, ReceiptSlice
 from runwatch.records.run import CallError, RequiredArm
 from runwatch.records.source import DROPPED
+from runwatch.records.states import is_final
 from runwatch.view.problems.explanation_texts import (
     BODY_ADVICE,
     CALL_ADVICE,
@@ -19,6 +20,7 @@ from runwatch.view.problems.explanation_texts import (
     CHECK_WORDS,
     FAILURE_WORDS,
     PINNED_ADVICE,
+    TIME_TEXTS,
     UNANSWERED_ADVICE,
     WAITS,
 )
@@ -116,14 +118,49 @@ def _unanswered_check(receipt: Receipt | None) -> ReceiptSlice | None:
     return None
 
 
-def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
-    """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it."""
+def has_run(states: Collection[str | None], receipt: Receipt | None) -> bool | None:
+    """Return whether an ended run ever ran; ``None`` if that is not known.
+
+    Args:
+        states: The states that its events name, from the first event on; empty if they are unknown.
+    """
+    if _calls(receipt) or not {"running", "progress"}.isdisjoint(states):
+        return True
+    if not {"accepted", "queued"}.isdisjoint(states) and any(map(is_final, states)):
+        return False
+    parts = None if receipt is None else receipt.slices
+    return False if parts is not None and all(map(_is_untouched, parts)) else None
+
+
+def _is_untouched(part: ReceiptSlice) -> bool:
+    """Return whether a receipt says of a slice that no model was called or ranked for it."""
+    ranking = None if part.route is None else part.route.ranking
+    is_ranked = bool(ranking) and not isinstance(ranking, str)
+    is_selected = part.route is not None and part.route.selected is not None
+    says_so = part.attempts is not None or ranking == []
+    return says_so and not (part.attempts or part.verification_checks or is_ranked or is_selected)
+
+
+def _time_texts(reason: str, states: Collection[str | None], receipt: Receipt | None) -> tuple[str, str] | None:
+    """Return sentence and next step of a run whose time was over, if it is known whether it ran."""
+    ran = has_run(states, receipt) if reason == "runtime_exceeded" else None
+    return None if ran is None else TIME_TEXTS[ran]
+
+
+def end_reason_text(reason: str, receipt: Receipt | None, *, states: Collection[str | None] = ()) -> SafeText:
+    """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it.
+
+    Args:
+        states: The states that its events name, from the first event on; empty if they are unknown.
+    """
     unanswered = _unanswered_check(receipt)
     if unanswered is not None:
         id = customer_check_id(unanswered)
         of = f" {line(id)}" if id else ""
         return line(f"The run's time was over before the output check{of} answered.", None)
-    sentence, failure, check = explain_reason(reason).sentence, last_failure_text(receipt), _silent_check(receipt)
+    time_texts = _time_texts(reason, states, receipt)
+    sentence = explain_reason(reason).sentence if time_texts is None else time_texts[0]
+    failure, check = last_failure_text(receipt), _silent_check(receipt)
     if failure is None:
         return line(sentence)
     if check is not None:
@@ -138,12 +175,18 @@ def end_reason_text(reason: str, receipt: Receipt | None) -> SafeText:
 
 
 def end_advice_text(
-    reason: str, receipt: Receipt | None, errors: Sequence[CallError], context: RenderContext
+    reason: str,
+    receipt: Receipt | None,
+    errors: Sequence[CallError],
+    context: RenderContext,
+    *,
+    states: Collection[str | None] = (),
 ) -> SafeText:
     """Return what to do after a run has ended, by its reason and by how its calls or its check failed.
 
     Args:
         errors: How providers refused its calls, in order; empty if that is not known.
+        states: The states that its events name, from the first event on; empty if they are unknown.
     """
     check = _silent_check(receipt)
     if check is not None:
@@ -160,7 +203,9 @@ def end_advice_text(
         if step is not None:
             step = _fit_to_answer(step, kind, calls, errors)
             return line(complete_advice(step, context, connection=find_called_connection(receipt) or "ID"), None)
-    return line(complete_advice(pinned.get(reason) or explain_reason(reason).next_step, context), None)
+    time_texts = _time_texts(reason, states, receipt)
+    step = explain_reason(reason).next_step if time_texts is None else time_texts[1]
+    return line(complete_advice(pinned.get(reason) or step, context), None)
 
 
 def _fit_to_answer(step: str, kind: str, calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> str:

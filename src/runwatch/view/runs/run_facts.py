@@ -7,7 +7,7 @@ values stay unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
@@ -81,6 +81,7 @@ class RunFacts(NamedTuple):
         label: The user's label; empty for none.
         note: The user's note; empty for none.
         call_errors: How providers refused its calls, if the run was read alone; a run from a list does not say it.
+        states: The states that its events name, from the first event on; empty if they are unknown.
         stored: The run in the store, which says when it was read last; ``None`` if it was read just now.
     """
 
@@ -92,6 +93,7 @@ class RunFacts(NamedTuple):
     note: str = ""
     call_errors: tuple[CallError, ...] | None = None
     stored: StoredRecord | None = None
+    states: frozenset[str | None] = frozenset()
 
     @property
     def id(self) -> str:
@@ -320,6 +322,11 @@ def _judge(receipt: Receipt) -> str | None:
         if part.verifier is not None and part.verifier.verifier_id is not None:
             return part.verifier.verifier_id
     return None
+
+
+def find_states(events: Iterable[RunEvent]) -> frozenset[str | None]:
+    """Return the states that events name."""
+    return frozenset(event.state for event in events)
 
 
 def run_facts(record: Run) -> RunFacts:

@@ -21,7 +21,7 @@ from runwatch.view.runs.check_results import describe_attempt, describe_recorded
 from runwatch.view.runs.decision_packet import verdict_role
 from runwatch.view.runs.provider_calls import end_reason_text as why_ended
 from runwatch.view.runs.provider_calls import provider_error_text
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, find_states
 from runwatch.view.runs.run_trace import FALLBACK, REPAIR
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -97,7 +97,7 @@ def narrate_run(
         sentences.append(
             NarrativeSentence(None, line(f"The run has more than {len(events):,} events; the rest is under Events."))
         )
-    return sentences + list(_end(facts))
+    return sentences + list(_end(facts._replace(states=find_states(events))))
 
 
 def narrative_sections(
@@ -258,7 +258,7 @@ def _end(facts: RunFacts) -> Iterator[NarrativeSentence]:
     who = f" by {line(facts.cancelled_by.value)}" if status == "cancelled" and facts.cancelled_by.value else ""
     text = f"The run {verb}{after}" if verb else f"The run was {line(status)}{who}{after}"
     if reason and reason != status:
-        text += f": {line(reason)}. {why_ended(reason, facts.receipt)}".rstrip(".")
+        text += f": {line(reason)}. {why_ended(reason, facts.receipt, states=facts.states)}".rstrip(".")
     yield NarrativeSentence(at, line(f"{text}."), role)
 
 

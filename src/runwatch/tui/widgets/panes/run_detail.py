@@ -17,7 +17,7 @@ from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, find_states
 from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
@@ -230,7 +230,7 @@ class RunDetail(Vertical):
                 from runwatch.view.runs.run_narrative import narrative_sections
 
                 events, is_cut = self._events
-                facts = facts._replace(call_errors=self._call_errors)
+                facts = facts._replace(call_errors=self._call_errors, states=find_states(events))
                 parts = [part for part in build_sections(RUNS, facts, context) if part.title not in _POLICY]
                 view.show([*parts[:1], *narrative_sections(facts, events, context, is_cut=is_cut), *parts[1:]])
             case "timeline":
