@@ -5,6 +5,7 @@
     RunwatchError
     ├── UsageError                 the command line asks for something impossible
     │   ├── ConfirmationRequired   a destroying command without a terminal and without --yes
+    │   ├── WriteInProgressError   the same write is being sent
     │   └── QueryError             a filter expression cannot be read (runwatch.view.query.expressions)
     ├── SettingsError              the settings file, a profile or a key source is not usable
     │   └── NotConfigured          no setting says which service to call
@@ -70,6 +71,10 @@ class UsageError(RunwatchError):
 
 class ConfirmationRequired(UsageError):
     """A destroying command was called without a terminal to ask on and without ``--yes``."""
+
+
+class WriteInProgressError(UsageError):
+    """The write is being sent, by another task or another process, so its outcome is not known yet."""
 
 
 class SettingsError(RunwatchError):

@@ -31,7 +31,7 @@ from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S, Retent
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
 from runwatch.store.repositories.notes import LocalNotes
-from runwatch.store.repositories.outbox import Outbox, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.outbox import Outbox, SendingWrite, UnconfirmedWrite, WriteRequest
 from runwatch.store.repositories.pins import Pins
 from runwatch.store.repositories.record_cache import RecordCache
 from runwatch.store.repositories.record_versions import VERSIONED_KINDS, RecordVersions
@@ -89,6 +89,7 @@ class ServiceSession:
             others=lambda: self._others,
             retries=retries,
         )
+        self.sending: Final[list[SendingWrite]] = []
         self._others = 0
         self._keeping = keeping
         self._room_at = clock.monotonic()
@@ -211,7 +212,7 @@ class ServiceSession:
         Raises:
             ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
-        async with self._problems_written():
+        async with self._waiting(request):
             return await self.outbox.deliver(self.client, self.scope, request)
 
     async def retry_write(self, write: UnconfirmedWrite) -> CallResult:
@@ -220,7 +221,7 @@ class ServiceSession:
         Raises:
             RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
         """
-        async with self._problems_written():
+        async with self._waiting(write.request):
             return await self.outbox.retry(self.client, self.scope, write)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
@@ -242,13 +243,20 @@ class ServiceSession:
         return run is not None and run.is_final
 
     @contextlib.asynccontextmanager
-    async def _problems_written(self) -> AsyncIterator[None]:
-        """Write the journal after an error, because the user looks for the problem next, maybe in another terminal."""
+    async def _waiting(self, request: WriteRequest) -> AsyncIterator[None]:
+        """List a write until its answer comes.
+
+        After an error the journal is written, because the user looks for the problem next, maybe in another terminal.
+        """
+        sending = SendingWrite(request, self.clock.now())
+        self.sending.append(sending)
         try:
             yield
         except RunwatchError:
             await self.journal.flush()
             raise
+        finally:
+            self.sending.remove(sending)
 
     def _note_attempt(self, attempt: RequestAttempt, *, is_opening: bool = False) -> None:
         self.live.note(attempt, is_opening=is_opening)

@@ -23,6 +23,7 @@ from runwatch.base.errors import (
     RunwatchError,
     SettingsError,
     UsageError,
+    WriteInProgressError,
 )
 from runwatch.commands.cli.error_report import error_json_line, error_text
 from runwatch.commands.cli.exit_codes import exit_code, status_exit_code
@@ -168,6 +169,10 @@ def test_a_failure_without_a_request_has_the_same_members() -> None:
 def test_an_interrupted_submit_is_of_unknown_outcome() -> None:
     told = json.loads(error_json_line(RunwatchError("Interrupted"), 130, pending="the-key"))
     assert (told["outcome"], told["idempotency_key"]) == ("unknown", "the-key")
+
+
+def test_a_write_that_another_process_sends_is_of_unknown_outcome() -> None:
+    assert json.loads(error_json_line(WriteInProgressError("Sent right now"), 2))["outcome"] == "unknown"
 
 
 def test_a_failure_in_words_has_the_reason_the_fields_the_next_step_and_the_instance() -> None:

@@ -15,6 +15,7 @@ from textual import events
 from runwatch.api.calls import CallResult
 from runwatch.api.errors import NoResponseError
 from runwatch.api.operations import SUBMIT
+from runwatch.base.errors import WriteInProgressError
 from runwatch.base.json import loads
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.app.console_app import ConsoleApp
@@ -248,13 +249,13 @@ async def test_the_outcome_is_reported_after_the_dialog_was_left(
 
 async def left_while_sending(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Send a run, leave its dialog while that is being sent, and return what lets the request go on."""
-    may_send, original = asyncio.Event(), driven.session.send_write
+    may_send, original = asyncio.Event(), driven.session.outbox.deliver
 
-    async def held(write: WriteRequest) -> Any:
+    async def held(client: Any, scope: Any, write: WriteRequest) -> Any:
         await may_send.wait()
-        return await original(write)
+        return await original(client, scope, write)
 
-    monkeypatch.setattr(driven.session, "send_write", held)
+    monkeypatch.setattr(driven.session.outbox, "deliver", held)
     await driven.opens(RunFormScreen, "plus")
     await driven.type("Say hello.")
     await driven.review()
@@ -286,6 +287,45 @@ async def test_a_form_that_is_closed_while_its_write_is_sent_does_not_stop_it(
         await driven.comes(re.compile(told))
         assert (driven.app.run_draft is None) == (answer is None)
         assert driven.table.cursor_key == before, "nothing is taken from what the user does meanwhile"
+
+
+async def test_a_form_whose_write_is_on_its_way_says_so_and_sends_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        may_send = await left_while_sending(driven, monkeypatch)
+        await driven.shows("This request is on its way, sent at")
+        await driven.reaches("This request is already on its way, sent at", "f2")
+        assert isinstance(driven.app.screen, RunFormScreen)
+        await driven.opens(ResourceScreen, "escape")
+        await driven.opens(RunFormScreen, "plus")
+        await driven.shows(re.compile(r"Submit a run, sent at \d\d:\d\d:\d\d: on its way\."))
+        await driven.reaches("on its way. Sending from here makes a new request", "f2")
+        await driven.opens(RunFormScreen, "escape")
+        may_send.set()
+        await driven.pass_time(1)
+        await driven.hides("on its way")
+        assert len(driven.service.requests("POST", "/v1/executions")) == 1
+
+
+async def test_a_write_that_another_process_sends_has_no_known_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def claimed(number: int, key: str, claim: Any) -> None:
+        raise WriteInProgressError("This write is being sent right now", hint="wait for its answer there")
+
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        monkeypatch.setattr(driven.session.outbox, "_claim", claimed)
+        await driven.opens(RunFormScreen, "plus")
+        await driven.type("Say hello.")
+        await driven.review()
+        await driven.reaches("This write is being sent right now", "f9")
+        await driven.shows("Unknown: a run may have been accepted", "wait for its answer there")
+        assert "Nothing was accepted" not in driven.text
+        assert "Check the base URL" not in driven.text
+        key = driven.app.screen_stack[-2]._key  # type: ignore[attr-defined]
+        await driven.opens(RunFormScreen, "escape")
+        assert driven.app.screen._key == key, "the next attempt is the same request"  # type: ignore[attr-defined]
 
 
 async def test_a_form_that_waits_for_its_outcome_closes_unless_it_was_changed(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, RateLimitedError
 from runwatch.api.operations import OPERATIONS, SUBMIT
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import RunwatchError, WriteInProgressError
 from runwatch.base.json import dumps
 from runwatch.base.secrets.secret_patterns import remove_known_keys
 from runwatch.base.shell_words import runwatch_command
@@ -89,7 +89,8 @@ def error_json_line(
         circumstances: What is known besides the error. An accepted run is included as ``execution_id``.
     """
     api = error if isinstance(error, ApiError) else None
-    is_known = pending is None and (api is None or api.outcome_known)
+    is_sent = isinstance(error, WriteInProgressError)
+    is_known = pending is None and not is_sent and (api is None or api.outcome_known)
     content: dict[str, Any] = {} if profile is None else {"profile": profile}
     content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,

@@ -28,7 +28,7 @@ from runwatch.api.operations import CANCEL, OPERATIONS, SUBMIT
 from runwatch.api.request_builder import refuse_secrets
 from runwatch.api.write_outcome import proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
-from runwatch.base.errors import DataError, UsageError
+from runwatch.base.errors import DataError, UsageError, WriteInProgressError
 from runwatch.base.files import FileLock
 from runwatch.store.db.database import Database
 from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
@@ -66,6 +66,13 @@ class WriteRequest:
     body: bytes | None = field(repr=False)
     key: str
     label: str = ""
+
+
+class SendingWrite(NamedTuple):
+    """A write whose answer this process waits for, and when it was sent."""
+
+    request: WriteRequest
+    sent_at: datetime
 
 
 class UnconfirmedWrite(NamedTuple):
@@ -348,9 +355,9 @@ def _written(path: Mapping[str, str]) -> str:
     return json.dumps(dict(path), sort_keys=True)
 
 
-def _being_sent(key: str) -> UsageError:
-    return UsageError(
+def _being_sent(key: str) -> WriteInProgressError:
+    return WriteInProgressError(
         "This write is being sent right now",
         detail=f"another task or another runwatch process is at it (key {key})",
-        hint="Wait for its outcome there.",
+        hint="Whether it takes effect is not known yet: wait for its answer there.",
     )

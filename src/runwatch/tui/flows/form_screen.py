@@ -16,12 +16,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.api.errors import ApiProblem
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import RunwatchError, WriteInProgressError
 from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.write_sender import request_text, unconfirmed_text
+from runwatch.tui.flows.write_sender import find_sending, request_text, sent_text, unconfirmed_text
 from runwatch.tui.shell.console_screen import CoveringScreen
 from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -102,6 +102,7 @@ class FormScreen(CoveringScreen):
             display: none;
         }
         & #unconfirmed {
+            display: none;
             height: auto;
             padding: 0 1 1 1;
         }
@@ -120,6 +121,7 @@ class FormScreen(CoveringScreen):
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
+        self._earlier: SafeText | None = None
         self._is_changed = False
         self._rest: Timer | None = None
         self._problems: dict[str, str] = {}
@@ -161,9 +163,8 @@ class FormScreen(CoveringScreen):
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
-        warning = unconfirmed_text(self.console, *self.request)
-        warned = [] if warning is None else [Static(to_content(warning, Role.WARN), id="unconfirmed")]
-        fields = FormFields(self.form.asks, self._values, before=(*warned, *self.before_fields()), after=(buttons,))
+        warned = Static(id="unconfirmed")
+        fields = FormFields(self.form.asks, self._values, before=(warned, *self.before_fields()), after=(buttons,))
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -279,6 +280,7 @@ class FormScreen(CoveringScreen):
         self._problems = self.form.problems(self._values) if self._can_check else {}
         shown = {**self._problems, **self._refused}
         self.fields.show_problems(shown, frozenset(self._fresh - self._refused.keys()))
+        self._show_earlier()
         self._count_hidden_later()
         # The button stays enabled while the validator loads, so that keys typed ahead reach it.
         self.query_one("#start", TextButton).disabled = bool(self._problems)
@@ -294,9 +296,9 @@ class FormScreen(CoveringScreen):
         """Show the service's errors below their fields; they are visible when the dialog has closed.
 
         The next request gets a new key, because the same key with another body would be a conflict. A form that was
-        left before the response came shows nothing.
+        left before the response came shows nothing, and one whose request is being sent keeps its key.
         """
-        if not self.is_attached:
+        if not self.is_attached or isinstance(error, WriteInProgressError):
             return None
         self._key = str(uuid.uuid4())
         if not isinstance(error, ApiProblem):
@@ -320,6 +322,24 @@ class FormScreen(CoveringScreen):
         elif self._refused:
             first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
             self.fields.go_to(first)
+        self._show_earlier()
+
+    def tick(self) -> None:
+        """Follow the requests on their way: the answer may have come."""
+        self._show_earlier()
+
+    def _show_earlier(self) -> None:
+        """Warn of an earlier request like this one that is on its way, or whose outcome is unknown."""
+        own = find_sending(self.console, self._key)
+        text = unconfirmed_text(self.console, *self.request)
+        if own is not None:
+            text = line(f"This request is on its way, {sent_text(self.console, own)}; wait for its answer.", None)
+        if text == self._earlier:
+            return
+        self._earlier = text
+        place = self.query_one("#unconfirmed", Static)
+        place.update(to_content(line("") if text is None else text, Role.WARN))
+        place.display = text is not None
 
     def _show_soon(self, text: str) -> None:
         """Update the preview at once, or for a long text after a pause in typing."""
@@ -387,6 +407,10 @@ class FormScreen(CoveringScreen):
             return
         if self._problems:
             # The last input may have made the form invalid.
+            return
+        if (own := find_sending(self.console, self._key)) is not None:
+            words = f"This request is already on its way, {sent_text(self.console, own)}; wait for its answer."
+            self.notify_user(words, Role.WARN)
             return
         self._is_changed = False
         body = self.form.body(self._values)

@@ -188,7 +188,8 @@ class _Discard(WriteSender):
         except RunwatchError as error:
             if not self.dialog.is_open:
                 raise
-            self.dialog.show_refusal(make_problem_entry(self._session, self._write.request.operation, error))
+            entry = make_problem_entry(self._session, self._write.request.operation, error)
+            self.dialog.show_refusal(entry, next_step=line(error.hint, None) if error.hint else None)
         else:
             self.finish((label_span("forgotten here", Role.GOOD),))
         await self._console.report_unconfirmed_writes()

@@ -16,10 +16,10 @@ from textual.worker import Worker
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.operations import CANCEL, OPERATIONS, Operation, is_listable
 from runwatch.base.clock import format_iso
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import RunwatchError, WriteInProgressError
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
-from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.outbox import SendingWrite, UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
@@ -194,13 +194,16 @@ class WriteSender:
         elif self._items[0].unconfirmed is not None and _is_over(error):
             self.finish((label_span("the run has already ended", Role.GOOD),))
         else:
-            entry = make_problem_entry(self._session, self._items[0].write.operation, error, had_no_effect=True)
+            (item,) = self._items
+            # What kept a write from being sent says nothing about an earlier sending of it.
+            is_new = item.unconfirmed is None and not isinstance(error, WriteInProgressError)
+            had_no_effect = is_new or isinstance(error, ApiError)
+            entry = make_problem_entry(self._session, item.write.operation, error, had_no_effect=had_no_effect)
             step = self._refused(error) if self._refused else None
-            # Without a response there is no code to explain, only what was wrong with the connection.
-            is_unsent = isinstance(error, NoResponseError)
-            if is_unsent and step is None and error.hint:
+            # Without a response there is no code to explain, only what is wrong here or with the connection.
+            if step is None and error.hint and not isinstance(error, ApiProblem):
                 step = line(error.hint, None)
-            self.dialog.show_refusal(entry, next_step=step, can_retry=is_unsent)
+            self.dialog.show_refusal(entry, next_step=step, can_retry=isinstance(error, NoResponseError))
 
     def finish(self, outcome: StyledSpans, *, is_read_later: bool = True) -> None:
         """Close the dialog with a notice, or show the outcome on it if it has to be read.
@@ -356,10 +359,18 @@ def problem_entry_from_error(
 
 
 def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) -> SafeText | None:
-    """Return the warning that the outcome of the same request is unknown, and how to retry it; ``None`` without one.
+    """Return the warning that the same request is on its way, or how to retry one whose outcome is unknown.
 
-    A new request would do the same a second time.
+    A new request would do the same a second time. ``None`` without such a request.
     """
+    session = console.session
+    for sending in () if session is None else session.sending:
+        if (sending.request.operation, sending.request.path) == (operation, path):
+            return line(
+                f"{OPERATIONS[operation].title}, {sent_text(console, sending)}: on its way. Sending from here makes a"
+                " new request; wait for the answer first.",
+                None,
+            )
     same = [
         write for write in console.unconfirmed if (write.request.operation, write.request.path) == (operation, path)
     ]
@@ -371,6 +382,16 @@ def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) 
         f" retry that one with its key, leave with esc and press {console.keys.shown('app.outbox')}.",
         None,
     )
+
+
+def find_sending(console: Console, key: str) -> SendingWrite | None:
+    """Return the write with this key whose answer has not come yet."""
+    sending = () if console.session is None else console.session.sending
+    return next((each for each in sending if each.request.key == key), None)
+
+
+def sent_text(console: Console, sending: SendingWrite) -> str:
+    return f"sent at {time_of_day(sending.sent_at, console.render_context())}"
 
 
 def request_text(operation: str, path: Mapping[str, str]) -> SafeText:
