@@ -99,7 +99,7 @@ class ConsoleApp(NavigatingApp):
     Attributes:
         unconfirmed_writes: Writes with unknown outcome.
         notices: Temporary notices above the hints.
-        left_runs: After the end, the runs that go on, as lines; empty for none.
+        farewell: After the end, the runs that go on and the requests with unknown outcome, as lines; empty for none.
     """
 
     BINDINGS = make_bindings("app")
@@ -135,7 +135,7 @@ class ConsoleApp(NavigatingApp):
         self._gather: Timer | None = None
         self._notified_at = -math.inf
         self._seconds = 0
-        self.left_runs = ""
+        self.farewell = ""
         self.run_draft = None
         self.recent_commands = []
         self.unconfirmed = ()
@@ -476,9 +476,11 @@ class ConsoleApp(NavigatingApp):
         others = self.profiles.others if "profiles" in self.__dict__ else ()
         if not self.launch.demo:
             # The demo's service ends with it, and its runs too.
-            from runwatch.tui.app.left_runs import find_left_runs
+            from runwatch.tui.app.farewell import farewell_text
 
-            self.left_runs = await find_left_runs([*([self.session] if self.session else []), *others])
+            self.farewell = await farewell_text(
+                [*([self.session] if self.session else []), *others], self.keys.shown("app.outbox")
+            )
         if "profiles" in self.__dict__:
             await self.profiles.close()
         if self.session is not None:

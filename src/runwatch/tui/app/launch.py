@@ -15,7 +15,7 @@ from runwatch.tui.terminal.terminal_app import run_app
 
 
 def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOptions, *, open_at: str = "") -> int:
-    """Run the console on this terminal, name the runs that go on afterwards, and return the exit code.
+    """Run the console on this terminal, name what goes on afterwards, and return the exit code.
 
     Args:
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
@@ -29,7 +29,7 @@ def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOp
     code = run_app(app, log_file=paths.log_file)
     # Standard error is gone when the terminal is.
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write(app.left_runs)
+        sys.stderr.write(app.farewell)
         sys.stderr.flush()
     return code
 

@@ -38,6 +38,7 @@ class NavigatingApp(Console):
         super().__init__(**kit)
         self.history = ViewHistory()
         self._quits_until = 0.0
+        self._quit_question = ""
 
     # Implemented by subclasses.
 
@@ -179,6 +180,7 @@ class NavigatingApp(Console):
             self.exit()
         else:
             self._quits_until = self.clock.monotonic() + NOTICE_S
+            self._quit_question = self._ask_to_quit()
             self.notify_user(self._quit_question)
 
     def end_quit_question(self, key: str) -> None:
@@ -192,9 +194,16 @@ class NavigatingApp(Console):
 
     # Internals.
 
-    @property
-    def _quit_question(self) -> str:
-        return f"{self.keys.shown('app.quit')} again quits."
+    def _ask_to_quit(self) -> str:
+        """Return the question whether to quit, with the writes that have no answer."""
+        sending, unknown = 0 if self.session is None else len(self.session.sending), len(self.unconfirmed)
+        left = []
+        if sending:
+            left.append("1 request is on its way" if sending == 1 else f"{sending} requests are on their way")
+        if unknown:
+            what = "1 request has" if unknown == 1 else f"{unknown} requests have"
+            left.append(f"{what} an unknown outcome")
+        return "; ".join([f"{self.keys.shown('app.quit')} again quits", *left]) + "."
 
     async def _move(self, steps: int) -> None:
         self._keep_present()
