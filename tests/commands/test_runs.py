@@ -249,8 +249,10 @@ def test_that_nothing_was_changed_is_said_once(runwatch: Here, service: Scripted
 
 def test_a_cancel_without_an_answer_is_unknown(runwatch: Here, service: ScriptedService) -> None:
     service.say("POST", CANCEL, Said(503, problem("upstream_unavailable", status=503)))
-    outcome = runwatch("runs", "cancel", RUNNING, "--yes", code=3)
+    outcome = runwatch("runs", "cancel", RUNNING, "--yes", "--base-url", service.base_url, code=3)
     assert outcome.text == f"{RUNNING}  unknown\n"
+    assert f"O or :outbox in the console, `runwatch --base-url {service.base_url}`, retries it" in outcome.errors
+    assert "the same bytes" not in outcome.errors, "no option of this command sends them"
     assert "Unknown: it may have taken effect" in outcome.errors
     assert len(service.requests("POST")) == 3
 

@@ -38,6 +38,7 @@ def test_an_address_from_a_flag_is_named_too() -> None:
         ("runwatch runs list --local", "sh /tmp/demo/runwatch runs list --local"),
         ("'runwatch problems list' shows all.", "'sh /tmp/demo/runwatch problems list' shows all."),
         ("runwatch opens files", "runwatch opens files"),
+        ("O in the console, `runwatch`, retries it.", "O in the console, `sh /tmp/demo/runwatch --local`, retries it."),
         ("sh /tmp/demo/runwatch runs list", "sh /tmp/demo/runwatch runs list"),
     ],
 )

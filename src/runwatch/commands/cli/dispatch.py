@@ -39,7 +39,7 @@ def run_command(verb: CommandSpec, options: CommandOptions) -> int:
 
 
 def _complete(options: CommandOptions, text: str) -> str:
-    if "runwatch " not in text:
+    if "runwatch" not in text:
         return text
     # Imported here because most commands suggest none.
     from runwatch.commands.cli.suggested_commands import find_service

@@ -91,12 +91,15 @@ def error_json_line(
     api = error if isinstance(error, ApiError) else None
     is_sent = isinstance(error, WriteInProgressError)
     is_known = pending is None and not is_sent and (api is None or api.outcome_known)
+    steps = [next_step_text(error, circumstances) or ""]
+    if ask_again := _ask_again(error, circumstances):
+        steps.append(f"Ask again: {ask_again}")
     content: dict[str, Any] = {} if profile is None else {"profile": profile}
     content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
         "error": remove_known_keys(error.title),
         "detail": remove_known_keys(error.detail) if error.detail else error.detail,
-        "hint": next_step_text(error, circumstances),
+        "hint": "\n".join(filter(None, steps)) or None,
         "exit_code": code,
         "attempts": 0 if api is None else api.attempts,
         "outcome": "known" if is_known else "unknown",
@@ -142,8 +145,15 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
         yield _labelled("instance", error.support_id)
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("key", error.key)
-        if not error.outcome_known and error.operation == SUBMIT:
-            yield _labelled("ask again", circumstances.complete(runwatch_command("runs submit", resend=error.key)))
+    if ask_again := _ask_again(error, circumstances):
+        yield _labelled("ask again", ask_again)
+
+
+def _ask_again(error: RunwatchError, circumstances: Circumstances) -> str:
+    """Return the command that resends a submit with unknown outcome, or an empty text."""
+    if not isinstance(error, ApiError) or error.outcome_known or error.operation != SUBMIT or error.key is None:
+        return ""
+    return circumstances.complete(runwatch_command("runs submit", resend=error.key))
 
 
 def _fields(error: RunwatchError, names: TypedNames | None) -> list[str]:

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 RETRY_WINDOW: Final = timedelta(hours=12)
 """How long an unconfirmed write may be retried: half of the time that a service is known to remember a key."""
 
+_KEPT_HINT: Final = (
+    "It is not known whether the service did it. The request is kept: O or :outbox in the console, `runwatch`, retries"
+    " it with the same key; it is done once at most."
+)
+
 _KEPT: Final = (
     "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"
     " FROM outbox JOIN scope ON scope.id = outbox.scope"
@@ -176,6 +181,9 @@ class Outbox:
             if error.outcome_known:
                 await self._note(lambda connection: self._delete(connection, write.id))
             else:
+                if request.operation != SUBMIT:
+                    # A command prints the line that resends a submit; no other write has one.
+                    error.hint = _KEPT_HINT
                 reason = encode_text(error.title)
                 await self._note(lambda connection: _give_reason(connection, write.id, reason))
             raise

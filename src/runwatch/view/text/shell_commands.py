@@ -16,6 +16,9 @@ _COMMAND: Final = lazy_pattern(
     r"(?<![\w/.-])runwatch ([a-z]+)( [a-z][a-z-]*)?(?=( --(?:local|profile|base-url|help)\b)?)"
 )
 
+_CONSOLE: Final = "`runwatch`"
+"""The command that opens the console."""
+
 _SINGLE: Final = frozenset({"account", "doctor", "evals", "usage"})
 """Commands of one word that call a service."""
 
@@ -70,9 +73,10 @@ def add_service(text: str, service: ShellService) -> str:
 
     Words that need quotes are not added: the command may itself be inside quotes.
     """
-    if service == ANY_SERVICE or "runwatch " not in text or any(quote in "".join(service) for quote in "'\"\\"):
+    if service == ANY_SERVICE or "runwatch" not in text or any(quote in "".join(service) for quote in "'\"\\"):
         return text
-    return _COMMAND.sub(lambda found: _completed(found, service), text)
+    console = " ".join(filter(None, (service.program, service.options)))
+    return _COMMAND.sub(lambda found: _completed(found, service), text.replace(_CONSOLE, f"`{console}`"))
 
 
 def service_command(service: ShellService, words: str, *arguments: str) -> str:
