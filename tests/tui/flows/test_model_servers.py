@@ -21,7 +21,7 @@ from runwatch.tui.screens.help import HelpScreen
 from runwatch.tui.widgets.panes.command_line import CommandLine
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu
-from runwatch.view.actions.sources import SYNC_NEW
+from runwatch.view.actions.sources import SYNC_NEW, TEST
 from tests.support import resources
 from tests.support.builders import account, problem, run
 from tests.support.clock import FakeClock
@@ -130,6 +130,31 @@ async def test_a_new_connection_leads_from_runs_to_the_models_that_can_be_saved(
         await driven.opens(ConfirmDialog)
         await driven.press("f9")
         await driven.until(lambda: getattr(app.present_view, "screen", "") == "models", "the models to be in front")
+
+
+async def test_commands_in_the_outcome_of_a_dialog_call_the_same_service(tmp_path: Path) -> None:
+    service = finding(OLLAMA)
+    failed = resources.connection("conn_1", test_state="failed", test_error="source_5xx")
+    service.say("POST", "/v1/source-connections/conn_1/test", Said(200, dict(failed.raw)))
+    async with local(service, tmp_path) as driven:
+        perform_action(driven.app.console_screen, resources.connection("conn_1"), TEST)
+        await driven.opens(ConfirmDialog)
+        await driven.reaches(" --local conn_1", "f9")
+
+
+async def test_commands_in_the_error_of_a_field_call_the_same_service(tmp_path: Path) -> None:
+    service = finding(OLLAMA)
+    errors = [{"field": "source_id", "message": "See runwatch sources list"}]
+    service.say("POST", "/v1/source-credential-handoffs", Said(422, problem("validation_failed", errors=errors)))
+    async with local(service, tmp_path) as driven:
+        await driven.reaches("port 11434 (Ollama?)", "M")
+        await driven.opens(ActionForm, "enter")
+        await driven.review()
+        await driven.opens(ConfirmDialog)
+        await driven.press("f9")
+        await driven.shows("validation_failed")
+        await driven.opens(ActionForm, "escape")
+        await driven.shows("See runwatch sources list --local")
 
 
 @pytest.mark.parametrize("answer", [{"servers": []}, {"servers": [{"name": "Ollama"}, 7]}, {}, [], None])

@@ -199,7 +199,7 @@ def build_action_dialog(
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         partial(apply_response, behind, session, mutation),
-        describe=partial(describe_success, session, mutation, subject),
+        describe=partial(describe_success, session, owner.console.shell_service, mutation, subject),
         refused=refused,
         after=partial(_follow_up, behind, session, mutation, subject, shown),
     )
@@ -222,7 +222,7 @@ def make_retry_callbacks(
     subject = PageResult(record_id, None, {}, {"pending_key": body})
 
     return (
-        partial(describe_success, session, mutation, subject),
+        partial(describe_success, session, screen.console.shell_service, mutation, subject),
         partial(apply_response, screen, session, mutation),
         partial(_follow_up, screen, session, mutation, subject, body),
     )

@@ -18,6 +18,7 @@ from runwatch.tui.sources.record_loader import read_object, reload_lists, store_
 from runwatch.view.spec.action import Mutation
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, line
+from runwatch.view.text.shell_commands import ShellService, add_service
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -25,13 +26,23 @@ if TYPE_CHECKING:
 _NEW_LINE: Final = block("\n")
 
 
-async def describe_success(session: ServiceSession, mutation: Mutation[Any], subject: Any, answer: Any) -> StyledSpans:
-    """Describe a successful response: id, status, the action's summary, and whether it took effect."""
+async def describe_success(
+    session: ServiceSession, service: ShellService, mutation: Mutation[Any], subject: Any, answer: Any
+) -> StyledSpans:
+    """Describe a successful response: id, status, the action's summary, and whether it took effect.
+
+    Args:
+        service: What the commands in the summary call.
+    """
     said: list[StyledSpan] = [
         *to_spans(describe_created_record(answer, find_id_member(OPERATIONS[mutation.operation])))
     ]
     for label, text in mutation.summarize(answer):
-        said += [(_NEW_LINE, Role.PLAIN), label_span(f"{label}   "), (line(text, None), Role.PLAIN)]
+        said += [
+            (_NEW_LINE, Role.PLAIN),
+            label_span(f"{label}   "),
+            (line(add_service(text, service), None), Role.PLAIN),
+        ]
     if mutation.effect_check is not None:
         try:
             state = await read_object(session, mutation.effect_check.operation, subject.id)

@@ -38,6 +38,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.action_parts import Suggestions
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
@@ -303,8 +304,8 @@ class FormScreen(CoveringScreen):
         self._key = str(uuid.uuid4())
         if not isinstance(error, ApiProblem):
             return None
-        errors = error.problem.raw.get("errors")
-        self._refused = self.form.by_field(errors)
+        found, service = self.form.by_field(error.problem.raw.get("errors")), self.console.shell_service
+        self._refused = {id: add_service(message, service) for id, message in found.items()}
         self.show_request()
         if not self._refused:
             return None
