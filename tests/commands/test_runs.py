@@ -11,6 +11,7 @@ from runwatch.commands.shared import list_reader
 from tests.commands.conftest import ECHO, FAILED, LIVE, RUNNING
 from tests.commands.here import Here
 from tests.support.builders import account, echo_events, problem, run
+from tests.support.resources import arm
 from tests.support.scripted import Said, ScriptedService, running_service
 
 CANCEL = f"/v1/executions/{RUNNING}/cancel"
@@ -338,3 +339,12 @@ def test_runs_of_another_key_are_not_on_this_watch_list(runwatch: Here) -> None:
         script.say("GET", "/v1/account", Said(200, account(authenticated_principal_id="key_Other")))
         runwatch.use(running.base_url, "another-key")
         assert runwatch("runs", "list", "--json").json == []
+
+
+def test_a_run_that_found_no_model_reads_which_one_is_degraded(runwatch: Here, service: ScriptedService) -> None:
+    service.runs.append(dict(run("ex_none", "failed", reason="no_eligible_arms").raw))
+    degraded = arm("arm_1", "degraded", status_reason="Test it: runwatch sources test c1")
+    service.say("GET", "/v1/arms", Said(200, {"arms": [dict(degraded.raw)], "next_cursor": None}))
+    assert "arm_1) is degraded" in " ".join(runwatch("runs", "show", "ex_none").text.split())
+    service.say("GET", "/v1/arms", Said(403, problem("permission_denied")))
+    assert "Save a model" in " ".join(runwatch("runs", "show", "ex_none").text.split())

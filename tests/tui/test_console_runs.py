@@ -25,6 +25,7 @@ from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from tests.support.builders import event, problem, result
+from tests.support.resources import arm
 from tests.support.scripted import Said
 from tests.tui import noon
 from tests.tui.console import NARROW, Driven, console
@@ -364,6 +365,18 @@ async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_
         await driven.click_text("Summary")
         await driven.shows('The provider answered 400: "no such model".')
         await driven.shows("call 1 at 2026-11-21T11:59:26.000Z: the provider")
+
+
+async def test_a_run_that_found_no_model_reads_which_one_is_degraded(tmp_path: Path) -> None:
+    said = noon.service()
+    grants = ["sandbox", "public", "tenant_internal"]
+    degraded = arm("arm_1", "degraded", data_class_grants=grants, status_reason="Test it: runwatch sources test c1")
+    said.say("GET", "/v1/arms", Said(200, {"arms": [dict(degraded.raw)], "next_cursor": None}))
+    async with console(said, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.NO_ARM)
+        await driven.press("enter")
+        await driven.click_text("Summary")
+        await driven.shows("(arm_1) is degraded: Test it:")
 
 
 async def test_a_narrow_window_shows_the_list_or_the_run(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,10 +21,12 @@ from runwatch.commands.shared.list_reader import (
     check_list_is_missing,
     filter_by_options,
     parse_limit,
+    read_all,
     read_list,
 )
 from runwatch.commands.shared.record_printer import RecordPrinter, print_events, print_outcomes
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.records.arm import Arm
 from runwatch.records.run import Run
 from runwatch.store.repositories.notes import NotePurpose
 from runwatch.store.repositories.outbox import WriteRequest
@@ -116,7 +119,12 @@ async def _load_run_facts(session: CommandSession, run: Run) -> RunFacts:
         except ApiError as error:
             session.call.output.warn(f"without the receipt: {error.title}")
     label, note = (await _labels(session)).get(run.id, ""), (await _labels(session, "note")).get(run.id, "")
-    return RunFacts(run, request, receipt, last[0] if last else None, label, note)
+    facts = RunFacts(run, request, receipt, last[0] if last else None, label, note)
+    if facts.found_no_arm:
+        # Without the list, the advice is the usual one.
+        with contextlib.suppress(ApiError):
+            facts = facts._replace(arms=tuple(await read_all(session, Arm)))
+    return facts
 
 
 @in_session

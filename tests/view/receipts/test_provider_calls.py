@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.records.arm import Arm
 from runwatch.records.error_codes import REASONS
 from runwatch.records.failed_calls import BODY_WORDS, kind_from_http_status
 from runwatch.records.receipt import Receipt
@@ -32,6 +33,7 @@ from runwatch.view.text.shell_commands import ShellService
 from tests.support import builders
 from tests.support.hostile import ALL_AT_ONCE
 from tests.support.receipts import live_receipt
+from tests.support.resources import arm
 from tests.view.strategies import CONTEXT
 
 
@@ -79,6 +81,25 @@ def test_a_required_model_that_was_not_ready_is_reported_with_what_makes_it_read
     required = {"arm_id": "arm_1", "display_name": "Tiny", **arm}
     run = builders.run(status="failed", reason="arm_not_ready", required_arm=required)
     shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, RunFacts(run), CONTEXT))).split())
+    assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("arms", "said"),
+    [
+        (None, "Save a model"),
+        ([arm("arm_off", "disabled"), arm("arm_other", "degraded", data_class_grants=["internal"])], "Save a model"),
+        (
+            [arm("arm_1", "degraded", display_name="Tiny", status_reason="Test it: runwatch sources test c1")],
+            "Tiny (arm_1) is degraded: Test it: runwatch sources test c1",
+        ),
+        ([arm("arm_1", "degraded"), arm("arm_2", display_name="Big")], "Big (arm_2) is ready now: submit again."),
+    ],
+)
+def test_a_run_that_found_no_model_names_the_one_that_it_could_use(arms: list[Arm] | None, said: str) -> None:
+    run = builders.run(status="failed", reason="no_eligible_arms")
+    facts = RunFacts(run, arms=None if arms is None else tuple(arms))
+    shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, facts, CONTEXT))).split())
     assert said in shown
 
 

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from runwatch.api.operations import list_operation
+from runwatch.records.arm import Arm
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.tui.core.workers import start_worker
@@ -35,6 +37,10 @@ ShowEvents = Callable[[str, Sequence[RunEvent], bool], None]
 """Shows the run narrative: run id, its first events, whether there are more."""
 
 
+ShowArms = Callable[[str, "tuple[Arm, ...]"], None]
+"""Shows what the saved models say of a run that found none ready: run id, saved models."""
+
+
 class RunLoader:
     """Reads what a tab of a run needs and the list of runs does not contain.
 
@@ -42,15 +48,22 @@ class RunLoader:
         show: Shows sections if the run is still selected.
         show_events: The same for the events of the narrative.
         show_call_errors: The same for what providers answered to calls that failed.
+        show_arms: The same for the saved models.
     """
 
     def __init__(
-        self, screen: ConsoleScreen, show: ShowSections, show_events: ShowEvents, show_call_errors: ShowCallErrors
+        self,
+        screen: ConsoleScreen,
+        show: ShowSections,
+        show_events: ShowEvents,
+        show_call_errors: ShowCallErrors,
+        show_arms: ShowArms,
     ) -> None:
         self._screen = screen
         self._show = show
         self._show_events = show_events
         self._show_call_errors = show_call_errors
+        self._show_arms = show_arms
         self._asked: set[str] = set()
 
     def forget(self) -> None:
@@ -77,6 +90,9 @@ class RunLoader:
         if tab in _OF_EVENTS and facts.has_failed_call and not facts.run.provider_errors and self._asks("call errors"):
             work = self._read_call_errors(session, facts.id)
             start_worker(self._screen, work, "reading the errors of calls", group="call errors", exclusive=True)
+        if tab in {"summary", "result"} and facts.found_no_arm and self._asks("arms"):
+            work = self._read_arms(session, facts.id)
+            start_worker(self._screen, work, "reading the saved models", group="arms", exclusive=True)
         if tab == "result" and facts.has_result and self._asks("result"):
             work = self._read_result(session, facts.id)
             start_worker(self._screen, work, "reading the result", group="result", exclusive=True)
@@ -113,6 +129,15 @@ class RunLoader:
         with contextlib.suppress(ApiError):
             run = await session.client.get_run(run_id)
             self._show_call_errors(run_id, run.provider_errors or ())
+
+    async def _read_arms(self, session: ServiceSession, run_id: str) -> None:
+        """Read the saved models, because one may be ready once its connection was tested again."""
+        from runwatch.api.errors import ApiError
+
+        await session.live.scheduler.wait_for_user_turn()
+        with contextlib.suppress(ApiError):
+            pages = session.client.pages(list_operation(Arm))
+            self._show_arms(run_id, tuple([arm async for page in pages for arm in page.records]))
 
     async def _read_result(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError

@@ -321,11 +321,18 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
 
 def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
-    from runwatch.view.runs.provider_calls import end_advice_text, required_arm_text
+    return next_step_text(facts, context)
+
+
+def next_step_text(facts: RunFacts, context: RenderContext) -> SafeText | None:
+    """Return what to do after a run has ended; ``None`` if it is not known why it ended."""
+    from runwatch.view.runs.provider_calls import arm_step_text, end_advice_text
 
     reason, arm = facts.reason.value, facts.run.required_arm
     if reason == "arm_not_ready" and arm is not None and arm.arm_id:
-        return required_arm_text(arm, context)
+        return arm_step_text(arm, context)
+    if facts.found_no_arm and (granted := facts.granted_arm) is not None:
+        return arm_step_text(granted, context)
     spent, cap = facts.known_cost_usd.value, facts.max_cost_usd.value
     if reason == "cost_budget_exhausted" and None not in {spent, cap} and not facts.unknown_calls:
         amount = estimated(money_exact(spent), is_estimated=facts.is_estimated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.records.check import RecordedCheck
@@ -30,6 +30,9 @@ from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
 from runwatch.view.text.shell_commands import add_service
+
+if TYPE_CHECKING:
+    from runwatch.records.arm import Arm
 
 UNREACHED: Final = "nothing answered at the provider's address"
 """What went wrong with a call of the kind ``network`` that was not sent."""
@@ -262,8 +265,8 @@ def complete_advice(step: str, context: RenderContext, **ids: str) -> str:
     return add_service(step, context.service)
 
 
-def required_arm_text(arm: RequiredArm, context: RenderContext) -> SafeText:
-    """Say what makes the saved model ready that a run required."""
+def arm_step_text(arm: RequiredArm | Arm, context: RenderContext) -> SafeText:
+    """Say what makes the saved model ready that a run required or could have used."""
     name = f"{line(arm.display_name or '')} ({line(arm.arm_id)})".strip()
     if arm.status == "ready":
         return line(f"{name} is ready now: submit again.", None)

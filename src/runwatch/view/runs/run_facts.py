@@ -20,6 +20,7 @@ from runwatch.records.run import Budget, CallError, Policy, Run
 from runwatch.records.states import is_final
 
 if TYPE_CHECKING:
+    from runwatch.records.arm import Arm
     from runwatch.store.state.collection import StoredRecord
 
 T = TypeVar("T")
@@ -83,6 +84,7 @@ class RunFacts(NamedTuple):
         call_errors: How providers refused its calls, if the run was read alone; a run from a list does not say it.
         states: The states that its events name, from the first event on; empty if they are unknown.
         stored: The run in the store, which says when it was read last; ``None`` if it was read just now.
+        arms: The saved models of the organization; ``None`` unless they were read for a run that found none ready.
     """
 
     run: Run
@@ -94,6 +96,7 @@ class RunFacts(NamedTuple):
     call_errors: tuple[CallError, ...] | None = None
     stored: StoredRecord | None = None
     states: frozenset[str | None] = frozenset()
+    arms: tuple[Arm, ...] | None = None
 
     @property
     def id(self) -> str:
@@ -197,6 +200,18 @@ class RunFacts(NamedTuple):
         return _first(
             (self.run.reason, FROM_RUN), (self._receipt.reason, FROM_RECEIPT), (self._final.reason, FROM_EVENTS)
         )
+
+    @property
+    def found_no_arm(self) -> bool:
+        """Whether the run ended because no saved model could run it."""
+        return self.reason.value == "no_eligible_arms"
+
+    @property
+    def granted_arm(self) -> Arm | None:
+        """The saved model that may run this run and is ready now, else one that is degraded."""
+        wanted = frozenset(self.data_classes.value or ())
+        granted = [it for it in self.arms or () if it.kind == "model" and wanted <= set(it.data_class_grants or ())]
+        return next((it for status in ("ready", "degraded") for it in granted if it.status == status), None)
 
     @property
     def provider(self) -> SourcedValue[str]:

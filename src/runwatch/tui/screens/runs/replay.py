@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
-    from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.tui.sources.run_loader import RunLoader
 
@@ -135,10 +134,10 @@ class ReplayScreen(EventScreen):
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
-        def ignore_call_errors(_: str, __: tuple[CallError, ...]) -> None:
+        def ignore(_: str, __: tuple[object, ...]) -> None:
             pass
 
-        return RunLoader(self, lambda *_: None, lambda *_: None, ignore_call_errors)
+        return RunLoader(self, lambda *_: None, lambda *_: None, ignore, ignore)
 
     def body(self) -> Iterable[Widget]:
         with Pane(id="replay-pane"), Vertical():

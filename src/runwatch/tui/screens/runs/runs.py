@@ -22,6 +22,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from runwatch.records.arm import Arm
     from runwatch.records.event import RunEvent
     from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
@@ -120,7 +121,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
-        return RunLoader(self, self._show_read, self._show_story, self._show_call_errors)
+        return RunLoader(self, self._show_read, self._show_story, self._show_call_errors, self._show_arms)
 
     @property
     def run_detail(self) -> RunDetail:
@@ -475,6 +476,10 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _show_call_errors(self, run_id: str, errors: tuple[CallError, ...]) -> None:
         if run_id == self._shown:
             self.run_detail.show_call_errors(errors)
+
+    def _show_arms(self, run_id: str, arms: tuple[Arm, ...]) -> None:
+        if run_id == self._shown:
+            self.run_detail.show_arms(arms)
 
     def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
         if run_id == self._shown:

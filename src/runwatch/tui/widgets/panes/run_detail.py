@@ -16,13 +16,14 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggeste
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EmptyLineSource, EventLog
-from runwatch.view.resources.runs import RUNS
+from runwatch.view.resources.runs import RUNS, next_step_text
 from runwatch.view.runs.run_facts import RunFacts, find_states
 from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
 
 if TYPE_CHECKING:
+    from runwatch.records.arm import Arm
     from runwatch.records.event import RunEvent
     from runwatch.records.run import CallError
     from runwatch.view.detail.sections import DetailSection
@@ -95,6 +96,7 @@ class RunDetail(Vertical):
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
         self._trace: RunTrace | None = None
         self._call_errors: tuple[CallError, ...] | None = None
+        self._arms: tuple[Arm, ...] | None = None
         self._search = ""
         # Created here, so that content can be set before they are mounted.
         self._tabs: Final = TabBar(TABS)
@@ -147,6 +149,11 @@ class RunDetail(Vertical):
     def show_call_errors(self, errors: tuple[CallError, ...]) -> None:
         """Show how providers refused the run's calls."""
         self._call_errors = errors
+        self._draw()
+
+    def show_arms(self, arms: tuple[Arm, ...]) -> None:
+        """Show what the saved models say of a run that found none ready."""
+        self._arms = arms
         self._draw()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
@@ -230,7 +237,7 @@ class RunDetail(Vertical):
                 from runwatch.view.runs.run_narrative import narrative_sections
 
                 events, is_cut = self._events
-                facts = facts._replace(call_errors=self._call_errors, states=find_states(events))
+                facts = facts._replace(call_errors=self._call_errors, states=find_states(events), arms=self._arms)
                 parts = [part for part in build_sections(RUNS, facts, context) if part.title not in _POLICY]
                 view.show([*parts[:1], *narrative_sections(facts, events, context, is_cut=is_cut), *parts[1:]])
             case "timeline":
@@ -283,7 +290,7 @@ class RunDetail(Vertical):
     def _start_over(self) -> None:
         self._read.clear()
         self._events, self._trace = ((), False), None
-        self._call_errors = None
+        self._call_errors = self._arms = None
         for view in self.query(DetailView):
             view.reset()
 
@@ -298,12 +305,13 @@ class RunDetail(Vertical):
 
     def _why_ended(self, facts: RunFacts) -> Iterator[str]:
         """Say why a run ended without a result, and what to do."""
-        from runwatch.view.runs.provider_calls import end_advice_text, end_reason_text
+        from runwatch.view.runs.provider_calls import end_reason_text
 
         reason = facts.reason.value
         if reason is not None and facts.status == "failed":
             yield end_reason_text(reason, facts.receipt)
-            yield end_advice_text(reason, facts.receipt, facts.provider_errors, self._now())
+            facts = facts._replace(call_errors=self._call_errors, arms=self._arms)
+            yield next_step_text(facts, self._now()) or ""
 
     def _no_receipt(self, facts: RunFacts) -> str:
         if facts.is_final:
