@@ -42,7 +42,7 @@ async def farewell_text(sessions: Iterable[ServiceSession], outbox_key: str) -> 
             lines += _lines(session, live)
         # Profiles with the same key share their unconfirmed writes.
         owner = (session.scope.service, session.scope.principal)
-        keys = {write.request.key for write in (*unconfirmed, *session.sending)}
+        keys = {write.request.key for write in unconfirmed} | {write.request.key for write in session.sending}
         if keys and owner not in counted:
             lines.append(_unknown(session, len(keys), outbox_key))
         counted.add(owner)
