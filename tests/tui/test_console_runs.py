@@ -698,13 +698,35 @@ async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(
         assert len(driven.table.marks) == 3
         await driven.opens(ConfirmDialog, "X")
         check_golden("100x30/cancel-three", driven.text)
-        await driven.reaches("2 of 3 done", "tab", "enter")
+        await driven.reaches("2 cancelled, 1 had ended", "tab", "enter")
         await driven.settle()
         driven.app._tick()
         await driven.shows(re.compile("⊘ cancelled +0:42"))
         check_golden("100x30/cancel-three-done", driven.text)
         keys = [heard.head.header("idempotency-key") for heard in service.requests("POST")]
         assert len(set(keys)) == 3
+
+
+async def test_the_outcomes_of_several_writes_are_counted_after_their_sheet_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = noon.service()
+    service.say("POST", f".*/{noon.HOVERING}/cancel", Said(409, problem("invalid_state")))
+    service.say("POST", f".*/{noon.LIVE}/cancel", Said(200, b"{", content_type="application/json"))
+    async with console(service, tmp_path, size=SIZE, until="8f21") as driven:
+        may_send, original = asyncio.Event(), driven.session.outbox.deliver
+
+        async def held(*request: Any) -> Any:
+            await may_send.wait()
+            return await original(*request)
+
+        monkeypatch.setattr(driven.session.outbox, "deliver", held)
+        await driven.press("g", "space", "j", "V")
+        await driven.opens(ConfirmDialog, "X")
+        await driven.reaches("Close, it continues", "tab", "enter")
+        await driven.opens(RunsScreen, "escape")
+        may_send.set()
+        await driven.shows(re.compile(r"Cancel a run: (1 (cancelled|unknown|had ended)(, )?){3}"))
 
 
 async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> None:

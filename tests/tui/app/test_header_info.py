@@ -48,6 +48,7 @@ async def test_a_profile_has_the_colour_that_was_chosen_else_red_in_production(
         ) as driven:  # fmt: skip
             place = build_header_info(driven.app)
             assert place.profile == "work"
+            assert place.key == "key file", "the word key comes once"
             assert place.colour == (driven.app.palette.text["bad"] if shown == "bad" else shown)
 
 

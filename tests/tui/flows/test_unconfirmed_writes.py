@@ -224,8 +224,9 @@ async def test_several_kept_writes_are_reported_in_one_line(tmp_path: Path) -> N
         await driven.opens(ConfirmDialog, "g", "space", "j", "space", "X")
         await driven.press("tab", "enter")
         await driven.pass_time(10)
-        await driven.shows("0 of 2 done")
+        await driven.shows("2 unknown")
         await driven.reaches("2 writes, the oldest sent", "escape")
+        await driven.shows("retries or discards them")
         await open_list(driven)
         assert driven.text.count("Retry: Cancel a run") == 2
 

@@ -14,7 +14,7 @@ from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
 from runwatch.view.detail.pane_state import lost_text, outage_text
 from runwatch.view.text.format import request_rate, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 
 PROFILE_COLOURS: Final = {
     "red": "#c62828", "yellow": "#f2c14e", "green": "#2e7d32", "cyan": "#00838f", "blue": "#1565c0",
@@ -67,12 +67,17 @@ def build_header_info(console: Console) -> HeaderInfo:
         read_only=session.client.read_only,
         # A local service has no host to show: no request uses its port, which changes with every start.
         host=line(session.target.host if session.target.socket is None else ""),
-        key=line(f"key {session.target.key_source} {key_id}".strip()) if session.target.key else line("no key"),
+        key=_key_words(session.target.key_source, key_id) if session.target.key else line("no key"),
         key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
         requests=line(rate),
         hold=hold,
     )
+
+
+def _key_words(source: str, key_id: str) -> SafeText:
+    """Return source and id of the key; some sources are themselves named a key, such as the key file."""
+    return line(" ".join(filter(None, ("" if source.startswith("key ") else "key", source, key_id))))
 
 
 def _place_of_file(console: Console, path: Path) -> HeaderInfo:

@@ -113,7 +113,8 @@ class UnconfirmedWrites:
             time_of_day(oldest.created_at, console.render_context()),
         )
         what = f"{title}: sent at {sent}" if len(writes) == 1 else f"{len(writes)} writes, the oldest sent at {sent}"
-        return f"{what}, outcome unknown; {console.keys.shown('app.outbox')} or :outbox retries or discards it"
+        key, them = console.keys.shown("app.outbox"), "it" if len(writes) == 1 else "them"
+        return f"{what}, outcome unknown; {key} or :outbox retries or discards {them}"
 
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:

@@ -5,6 +5,7 @@ All writes go through the session's outbox, so that one with unknown outcome can
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -39,6 +40,9 @@ TYPED_CHARACTERS: Final = 6
 
 NOTICE_LINES: Final = 2
 """Up to this many lines of an outcome are shown in a notice; more have to be read."""
+
+
+_REFUSED: Final = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,7 @@ class WriteSender:
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
+        self._statuses: dict[str, str] = {}
         new = [item.write for item in self._items if item.unconfirmed is None]
         warnings = (unconfirmed_text(self._console, write.operation, write.path) for write in new)
         text = replace(text, warning=next(filter(None, warnings), None))
@@ -175,11 +180,8 @@ class WriteSender:
             self._tell_afterwards(outcomes)
             return
         if len(self._items) > 1:
-            good = sum(error is None for error in outcomes)
-            is_good = good == len(outcomes)
-            words = label_span(
-                f"{grouped_number(good)} of {grouped_number(len(outcomes))} done", Role.GOOD if is_good else Role.WARN
-            )
+            is_good = all(error is None for error in outcomes)
+            words = label_span(self._account(outcomes), Role.GOOD if is_good else Role.WARN)
             self.finish((words,), is_read_later=is_good)
             return
         (error,) = outcomes
@@ -223,19 +225,27 @@ class WriteSender:
         if self.dialog.is_open:
             self.dialog.finish(outcome, closes=closes)
 
+    def _account(self, outcomes: Sequence[RunwatchError | None]) -> str:
+        """Count the outcomes of several writes: ``1 cancelled, 1 unknown, 1 had ended``."""
+        counts = Counter(
+            self._statuses.get(item.id, "done") if error is None else _outcome_word(error)
+            for item, error in zip(self._items, outcomes, strict=True)
+        )
+        return ", ".join(f"{grouped_number(count)} {word}" for word, count in counts.items())
+
     def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
         """Tell the outcome in a notice, and where it led, because the user has left the dialog meanwhile."""
-        good = sum(error is None for error in outcomes)
         first = next((error for error in outcomes if error is not None), None)
         is_unknown = isinstance(first, ApiError) and not first.outcome_known
-        words = "done" if first is None else first.title if len(outcomes) == 1 else f"{good} of {len(outcomes)} done"
-        if is_unknown:
+        is_one = len(outcomes) == 1
+        words = self._account(outcomes) if not is_one else "done" if first is None else first.title
+        if is_one and is_unknown:
             words += ", outcome unknown"
-        elif isinstance(first, ApiProblem):
+        elif any(isinstance(error, ApiProblem) and _outcome_word(error) == _REFUSED for error in outcomes):
             words += "; :problems explains it"
-        elif len(outcomes) == 1 and (record_id := self._record_to_open()):
+        elif is_one and (record_id := self._record_to_open()):
             words += f"; :open {record_id} shows it"
-        if len(outcomes) == 1:
+        if is_one:
             self.dialog.state = "done" if first is None else "unknown" if is_unknown else "refused"
             if self._refused is not None and self.dialog.state == "refused" and first is not None:
                 self._refused(first)
@@ -288,6 +298,8 @@ class WriteSender:
             self._show_outcome(item, _outcome(error))
             return error
         status = answer.value.get("status") if isinstance(answer.value, dict) else None
+        if status:
+            self._statuses[item.id] = line(status)
         self._show_outcome(
             item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
         )
@@ -303,6 +315,13 @@ class WriteSender:
 def _is_over(error: RunwatchError) -> bool:
     """Return whether a run was not cancelled because it has ended."""
     return isinstance(error, ApiProblem) and error.operation == CANCEL and error.code == "invalid_state"
+
+
+def _outcome_word(error: RunwatchError) -> str:
+    """Return the outcome of one of several writes, for their counts."""
+    if isinstance(error, ApiError) and not error.outcome_known:
+        return "unknown"
+    return "had ended" if _is_over(error) else _REFUSED if isinstance(error, ApiProblem) else "not sent"
 
 
 def _outcome(error: RunwatchError) -> StyledSpan:
@@ -376,10 +395,14 @@ def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) 
     ]
     if not same:
         return None
-    sent = time_of_day(same[-1].created_at, console.render_context())
+    title, key = OPERATIONS[operation].title, console.keys.shown("app.outbox")
+    sent = f"sent at {time_of_day(same[0].created_at, console.render_context())}"
+    what, retry = f"{title}, {sent}", "that one with its key"
+    if len(same) > 1:
+        what, retry = f"{title}: {len(same)} requests, the oldest {sent}", "those with their keys"
     return line(
-        f"{OPERATIONS[operation].title}, sent at {sent}: outcome unknown. Sending from here makes a new request; to"
-        f" retry that one with its key, leave with esc and press {console.keys.shown('app.outbox')}.",
+        f"{what}: outcome unknown. Sending from here makes a new request; to retry {retry}, leave with esc and press"
+        f" {key}.",
         None,
     )
 
