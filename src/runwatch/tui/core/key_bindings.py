@@ -304,6 +304,10 @@ class KeyMap:
         """Return the key that hints show for an action."""
         return key_label(self._keys[id][0])
 
+    def find_screen_action(self, key: str) -> KeyAction | None:
+        """Return the action of some screen that has a key, which is named as key events name it."""
+        return next((each for each in list_actions("screen") if key in map(_event_key, self._keys[each.id])), None)
+
     def find_record_key(self, given: str) -> tuple[str, str]:
         """Return a key for the records of a list as key events name it, and why it cannot be used, or an empty text."""
         key = _event_key(given)

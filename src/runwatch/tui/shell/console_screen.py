@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
-from runwatch.tui.core.key_bindings import BY_ID, make_bindings
+from runwatch.tui.core.key_bindings import BY_ID, key_label, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.widget_app import ASCII_CLASS
@@ -417,6 +417,15 @@ class ConsoleScreen(Screen[None]):
         self.console.key_queue.resume_for(message.overlay)
 
     # Messages and key actions.
+
+    def on_key(self, event: events.Key) -> None:
+        """Say that a key of other screens has no use here."""
+        if self.TAKES_TEXT or self.has_overlay or event.key in self.active_bindings:
+            return
+        action = self.console.keys.find_screen_action(event.key)
+        if action is not None:
+            use = f"{action.help[:1].lower()}{action.help[1:]}"
+            self.notify_user(f"{key_label(event.key)} has no use on this screen; elsewhere: {use}", Role.WARN)
 
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
         """Update the screen; requests under way continue."""
