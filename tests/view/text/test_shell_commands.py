@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from runwatch.view.problems.explanations import explain_code
 from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService, add_service, profile_options, service_command
 
 DEMO = ShellService("--local", "sh /tmp/demo/runwatch")
@@ -44,6 +45,14 @@ def test_an_address_from_a_flag_is_named_too() -> None:
 )
 def test_the_demos_commands_start_its_own_program(text: str, shown: str) -> None:
     assert add_service(text, DEMO) == shown
+
+
+def test_the_key_in_use_is_stored_for_its_own_profile() -> None:
+    advice, work = explain_code("unauthenticated").next_step, ShellService(profile_options("work"))
+    assert "`runwatch config key set work`" in add_service(advice, work)
+    assert "key set PROFILE`" in add_service(advice, ShellService(profile_options("local"))), "its key is not stored"
+    other = "store it now, for example with 'runwatch config key set PROFILE'"
+    assert add_service(other, work) == other, "a new key may be for another profile"
 
 
 def test_a_value_that_needs_quotes_is_not_put_into_a_text() -> None:

@@ -19,6 +19,11 @@ _COMMAND: Final = lazy_pattern(
 _CONSOLE: Final = "`runwatch`"
 """The command that opens the console."""
 
+_OWN_KEY: Final = "`runwatch config key set PROFILE`"
+"""The command that replaces the key in use. Texts about other keys do not write it so: theirs is for any profile."""
+
+_PROFILE: Final = lazy_pattern(r"(?:^| )--profile (\S+)")
+
 _SINGLE: Final = frozenset({"account", "doctor", "evals", "usage"})
 """Commands of one word that call a service."""
 
@@ -75,6 +80,8 @@ def add_service(text: str, service: ShellService) -> str:
     """
     if service == ANY_SERVICE or "runwatch" not in text or any(quote in "".join(service) for quote in "'\"\\"):
         return text
+    if own := _PROFILE.search(service.options):
+        text = text.replace(_OWN_KEY, _OWN_KEY.replace("PROFILE", own[1]))
     console = " ".join(filter(None, (service.program, service.options)))
     return _COMMAND.sub(lambda found: _completed(found, service), text.replace(_CONSOLE, f"`{console}`"))
 
