@@ -75,6 +75,18 @@ def test_the_account_is_exact_or_in_sections(runwatch: Here, service: ScriptedSe
     )
 
 
+def test_a_refused_key_is_stored_anew_for_the_profile_that_has_it(
+    runwatch: Here, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runwatch.settings_file.write_text(
+        f'default_profile = "work"\n[profiles.work]\nbase_url = "{service.base_url}"\nkey_command = "echo rk_test"\n'
+    )
+    monkeypatch.delenv("RUNWATCH_BASE_URL")
+    monkeypatch.delenv("RUNWATCH_API_KEY")
+    service.say("GET", "/v1/account", Said(401, problem("unauthenticated")))
+    assert "store a valid one with `runwatch config key set work`" in runwatch("account", code=4).errors
+
+
 def test_a_key_that_is_refused_exits_4_and_names_the_next_step(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/account", Said(401, problem("unauthenticated")))
     outcome = runwatch("account", code=4)

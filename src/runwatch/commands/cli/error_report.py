@@ -68,10 +68,15 @@ NO_CIRCUMSTANCES: Final = Circumstances()
 
 def find_circumstances(call: Invocation) -> Circumstances:
     """Return what an invocation knows about the failure that ends it."""
+    from runwatch.view.text.shell_commands import name_own_key
+
+    def complete(text: str) -> str:
+        return name_own_key(call.output.complete(text), call.profile)
+
     options, run_id = call.options, call.accepted_run
     is_key_given = bool(options.idempotency_key or options.resend)
     follow = call.command("runs watch", run_id) if run_id else ""
-    return Circumstances(is_key_given, run_id, follow, call.output.complete, TypedNames(call))
+    return Circumstances(is_key_given, run_id, follow, complete, TypedNames(call))
 
 
 def error_json_line(

@@ -24,6 +24,7 @@ class Invocation:
         pending_key: Idempotency key of a submit in progress, for the message after an interruption.
         accepted_run: Run that the service accepted from this invocation; it continues even if a later step fails.
         on_interrupt: Message if the user interrupts the command now.
+        profile: The profile of the service that is called; empty before it is chosen.
     """
 
     options: CommandOptions
@@ -36,6 +37,7 @@ class Invocation:
     pending_key: str | None = None
     accepted_run: str | None = None
     on_interrupt: str | None = None
+    profile: str = ""
 
     def command(self, words: str, *arguments: str, **options: str | bool | None) -> str:
         """Format a command for the same service, with the options that selected it."""

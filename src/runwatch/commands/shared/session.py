@@ -90,7 +90,9 @@ def choose_service(call: Invocation) -> ServiceChoice:
     """
     chosen = make_resolver(call, load_settings(call))
     settings = chosen.settings()
-    return ServiceChoice(chosen.target(), settings)
+    target = chosen.target()
+    call.profile = target.profile
+    return ServiceChoice(target, settings)
 
 
 @asynccontextmanager

@@ -81,9 +81,17 @@ def add_service(text: str, service: ShellService) -> str:
     if service == ANY_SERVICE or "runwatch" not in text or any(quote in "".join(service) for quote in "'\"\\"):
         return text
     if own := _PROFILE.search(service.options):
-        text = text.replace(_OWN_KEY, _OWN_KEY.replace("PROFILE", own[1]))
+        text = name_own_key(text, own[1])
     console = " ".join(filter(None, (service.program, service.options)))
     return _COMMAND.sub(lambda found: _completed(found, service), text.replace(_CONSOLE, f"`{console}`"))
+
+
+def name_own_key(text: str, profile: str) -> str:
+    """Return a text in which the command that replaces the key in use names its profile, if one of the file has it."""
+    is_plain = not profile.startswith("-") and quote_word(profile) == profile
+    if profile in {LOCAL, ENVIRONMENT} or not is_plain:
+        return text
+    return text.replace(_OWN_KEY, _OWN_KEY.replace("PROFILE", profile))
 
 
 def service_command(service: ShellService, words: str, *arguments: str) -> str:
