@@ -67,6 +67,7 @@ async def test_the_past_goes_back_a_month_and_every_run_has_its_receipt(sample: 
         assert is_final(run["status"])
         receipt = await sample.get(run["links"]["receipt"])
         assert receipt["status"] == run["status"]
+        assert all(call["connection_id"] for part in receipt["slices"] for call in part.get("attempts", ()))
         ended = datetime.fromisoformat(run["completed_at"]) - datetime.fromisoformat(run["created_at"])
         assert timedelta(0) <= ended < timedelta(minutes=15)
 

@@ -16,6 +16,7 @@ from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.repositories.event_sequence import RunSequence
+from runwatch.tui.flows.record_menus import run_named_action
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.record_loader import store_record
@@ -25,6 +26,7 @@ from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from tests.support.builders import event, problem, result
+from tests.support.receipts import live_receipt
 from tests.support.resources import arm
 from tests.support.scripted import Said
 from tests.tui import noon
@@ -365,6 +367,18 @@ async def test_the_summary_quotes_the_provider_of_a_failed_call_though_the_list_
         await driven.click_text("Summary")
         await driven.shows('The provider answered 400: "no such model".')
         await driven.shows("call 1 at 2026-11-21T11:59:26.000Z: the provider")
+
+
+async def test_the_menu_leads_to_the_connection_of_a_run_whose_receipt_was_not_read(tmp_path: Path) -> None:
+    service = noon.service(receipts=[])
+    receipt = live_receipt(execution_id=noon.FALLBACK)
+    service.say("GET", f"/v1/receipts/{noon.FALLBACK}", Said(200, dict(receipt.raw)))
+    async with console(service, tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.FALLBACK)
+        screen: Any = driven.app.screen
+        assert screen.row.subject.receipt is None
+        run_named_action(screen, "connection", screen.own_actions())
+        await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "sources", "the connections")
 
 
 async def test_a_run_that_found_no_model_reads_which_one_is_degraded(tmp_path: Path) -> None:

@@ -53,6 +53,8 @@ def test_a_failed_run_leads_to_the_connection_that_it_called() -> None:
     action = next(action for action in RUNS.actions if action.id == "connection")
     assert action.enabled_when(facts)
     assert not action.enabled_when(RunFacts(builders.run("ex_1", "running")))
+    assert action.enabled_when(RunFacts(builders.run("ex_1", "failed"))), "its receipt may name one"
+    assert not action.enabled_when(RunFacts(builders.run("ex_1", "failed"), receipt=Receipt({})))
 
 
 def receipt_text(receipt: Receipt) -> str:
@@ -238,7 +240,10 @@ def test_a_run_with_a_required_model_is_not_told_to_fall_back(reason: str, kind:
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 408, 413, 429, 500, 503, 529])
 def test_without_a_receipt_the_status_of_the_answer_says_what_to_do(status: int) -> None:
     told = end_advice_text(OTHER_REASON, None, [CallError({"attempt": 1, "http_status": status})], CONTEXT)
-    assert told == CALL_ADVICE[kind_from_http_status(status) or ""].format(connection="ID")
+    advice = CALL_ADVICE[kind_from_http_status(status) or ""]
+    assert told.startswith(advice[:12])
+    assert "{connection}" not in told
+    assert ("(`runwatch sources list` has its id)" in told) == ("{connection}" in advice)
 
 
 def test_a_call_that_was_taken_is_distinguished_from_one_that_was_not() -> None:

@@ -148,4 +148,5 @@ def _option(arm: Row, deployment: Row, connection: Row, ranked_by: float) -> Ran
             **lane,
         },
         provenance=known,
+        connection_id=connection["connection_id"],
     )

@@ -349,6 +349,11 @@ def find_connection(facts: RunFacts) -> str | None:
     return find_called_connection(facts.receipt)
 
 
+def may_have_called(facts: RunFacts) -> bool:
+    """Whether the run called a connection, or its receipt was not read yet and may name one."""
+    return find_connection(facts) is not None or (facts.receipt is None and facts.is_final and not facts.is_test)
+
+
 def _shows_arm(facts: RunFacts) -> str:
     """Return ``required_arm`` unless it should be listed again, because no line above shows it."""
     return "required_arm" if facts.reason.value == "arm_not_ready" and not facts.run.flaws() else ""
@@ -479,7 +484,7 @@ RUNS: Final = ResourceSpec[RunFacts](
             enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
         ),
         ResourceAction(
-            "connection", "Show the source it called", "", enabled_when=lambda run: find_connection(run) is not None,
+            "connection", "Show the source it called", "", enabled_when=may_have_called,
             off_because="No provider call of it is known.",
         ),
         ResourceAction("label", "Label and note", ""),

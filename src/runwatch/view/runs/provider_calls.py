@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
+from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.records.check import RecordedCheck
 from runwatch.records.failed_calls import describe_body, kind_from_http_status
@@ -33,6 +34,10 @@ from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
     from runwatch.records.arm import Arm
+
+_OF_CONNECTION: Final = lazy_pattern(r",?(?: with)? `runwatch sources [a-z -]+ \{connection\}`")
+_LISTED: Final = " (`runwatch sources list` has its id)"
+"""What advice names in place of a command for a connection that is not known."""
 
 UNREACHED: Final = "nothing answered at the provider's address"
 """What went wrong with a call of the kind ``network`` that was not sent."""
@@ -205,7 +210,10 @@ def end_advice_text(
             step = _WITHOUT_REFUSAL
         if step is not None:
             step = _fit_to_answer(step, kind, calls, errors)
-            return line(complete_advice(step, context, connection=find_called_connection(receipt) or "ID"), None)
+            connection = find_called_connection(receipt)
+            if connection is None:
+                return line(complete_advice(_OF_CONNECTION.sub(_LISTED, step), context), None)
+            return line(complete_advice(step, context, connection=connection), None)
     time_texts = _time_texts(reason, states, receipt)
     step = explain_reason(reason).next_step if time_texts is None else time_texts[1]
     return line(complete_advice(pinned.get(reason) or step, context), None)

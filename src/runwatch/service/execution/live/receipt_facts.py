@@ -153,12 +153,12 @@ def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
 
 
 def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
-    note, selected = _NOTES.get(attempt.state), live.option_of(attempt.arm_id).selected
+    note, option = _NOTES.get(attempt.state), live.option_of(attempt.arm_id)
     return {
         "attempt": live.number_of(attempt),
         "arm_id": attempt.arm_id,
-        "model_key": selected.get("model_key"),
-        "connection_id": selected.get("connection_id"),
+        "model_key": option.selected.get("model_key"),
+        "connection_id": option.connection_id or option.selected.get("connection_id"),
         "skill_arm_id": attempt.skill_arm_id,
         "artifact_id": _artifact_of(live, attempt),
         "phase": attempt.phase,

@@ -50,12 +50,14 @@ class RankedArm:
         score: Ranking score, 0 to 1; see :mod:`runwatch.service.execution.routing`.
         selected: The arm as in the receipt: arm, provider, model, deployment, connection and lane.
         provenance: Unresolved ModelAttemptProvenance.
+        connection_id: Its connection, also one of the pool, which ``selected`` leaves out.
     """
 
     arm_id: str
     score: float
     selected: dict[str, Any]
     provenance: dict[str, Any]
+    connection_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
+from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
 from runwatch.tui.widgets.panes.pane import Pane
@@ -391,7 +392,19 @@ class RunsScreen(ResourceScreen, EventScreen):
         }
 
     def _open_connection(self, facts: RunFacts) -> None:
-        self.console.call_later(self.console.open_record, "connection", find_connection(facts))
+        start_worker(self, self._find_connection(facts), "reading the receipt", group="connection", exclusive=True)
+
+    async def _find_connection(self, facts: RunFacts) -> None:
+        """Open the connection that a run called, after reading its receipt if the views shown did not need it."""
+        session = self.console.session
+        if facts.receipt is None and session is not None:
+            await session.live.scheduler.wait_for_user_turn()
+            facts = facts._replace(receipt=await session.client.get_receipt(facts.id))
+        found = find_connection(facts)
+        if found is None:
+            self.notify_user("The run's receipt names no provider call.", Role.WARN)
+        else:
+            self.console.call_later(self.console.open_record, "connection", found)
 
     def _open_tab(self, tab: str, _run: RunFacts) -> None:
         self.run_detail.choose(tab)
