@@ -13,6 +13,8 @@ from textual.widgets import Input
 
 from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
+from runwatch.records.model import CatalogEntry
+from runwatch.records.source import SourceConnection
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
@@ -119,17 +121,39 @@ async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Pat
         assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
 
 
-async def test_a_new_connection_leads_from_runs_to_the_models_that_can_be_saved(tmp_path: Path) -> None:
+@pytest.mark.parametrize("screen", ["runs", "sources"])
+async def test_a_new_connection_leads_to_its_models_that_can_be_saved(tmp_path: Path, screen: str) -> None:
     service = finding(OLLAMA)
     service.runs.clear()
     service.say("POST", "/v1/source-connections/conn_1/deployments/sync", Said(200, {"deployments": []}))
     async with local(service, tmp_path) as driven:
         app = driven.app
         await driven.shows("M looks for model servers on this machine, for live runs.")
+        await app.go_to(screen)
         perform_action(app.console_screen, resources.connection("conn_1"), SYNC_NEW)
         await driven.opens(ConfirmDialog)
         await driven.press("f9")
         await driven.until(lambda: getattr(app.present_view, "screen", "") == "models", "the models to be in front")
+        assert app.present_view is not None
+        assert app.present_view.filter == "connection_id=conn_1"
+
+
+async def test_the_menu_of_a_connection_leads_to_its_models(tmp_path: Path) -> None:
+    service = finding()
+    listed = {"connections": [dict(resources.connection("conn_1").raw)], "next_cursor": None}
+    service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
+    entries = [
+        resources.catalog_entry("mdep_1", connection={"connection_id": "conn_1", "access_lane": "byok"}),
+        resources.catalog_entry("mdep_2", connection={"connection_id": "conn_2", "access_lane": "byok"}),
+    ]
+    wire = CatalogEntry.WIRE
+    service.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in entries], "next_cursor": None}))
+    async with local(service, tmp_path) as driven:
+        await driven.app.go_to("sources")
+        await driven.reaches("Save one of its models", "full_stop")
+        await driven.press("down", "down", "enter")
+        await driven.shows("connection_id=conn_1")
+        await driven.shows("1 of 2")
 
 
 async def test_commands_in_the_outcome_of_a_dialog_call_the_same_service(tmp_path: Path) -> None:

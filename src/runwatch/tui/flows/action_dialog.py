@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runwatch.api.operations import OPERATIONS, fill_path, is_listable
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body, loads
-from runwatch.records.run import Run
+from runwatch.settings.view_state import ViewState
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -59,7 +59,9 @@ def perform_action(
         values: Initial values by field id that replace those of the action.
     """
     mutation = action.mutation
-    if mutation is None:
+    if mutation is None and action.leads_to is not None:
+        _go_on(screen, action.leads_to(subject))
+    elif mutation is None:
         command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
         screen.notify_user(f"on the command line: {command}", Role.WARN)
     elif not action.enabled_when(
@@ -252,8 +254,13 @@ async def _follow_up(
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)
             return
-    if mutation.leads_to and set(here) <= {Run}:
-        await behind.console.go_to(mutation.leads_to)
+    if mutation.leads_to is not None:
+        _go_on(behind, mutation.leads_to(subject))
+
+
+def _go_on(screen: ConsoleScreen, target: tuple[str, str]) -> None:
+    name, filter = target
+    screen.console.call_later(screen.console.go_to_view, ViewState(name, filter=filter))
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:

@@ -189,7 +189,13 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _sync(leads_to: str = "") -> ResourceAction[SourceConnection]:
+def _its_models(connection: SourceConnection) -> tuple[str, str]:
+    return "models", f"connection_id={connection.id}"
+
+
+def _sync(
+    leads_to: Callable[[SourceConnection], tuple[str, str]] | None = None,
+) -> ResourceAction[SourceConnection]:
     return ResourceAction[SourceConnection](
         "sync",
         "Read which models it serves",
@@ -209,8 +215,18 @@ def _sync(leads_to: str = "") -> ResourceAction[SourceConnection]:
 
 
 SYNC: Final = _sync()
-SYNC_NEW: Final = _sync("models")
+SYNC_NEW: Final = _sync(_its_models)
 """The first reading of a new connection's models, which can then be saved."""
+
+
+SAVE_MODELS: Final = ResourceAction[SourceConnection](
+    "its_models",
+    "Save one of its models",
+    "",
+    enabled_when=lambda it: it.is_usable,
+    off_because="It is not usable before a test has passed.",
+    leads_to=_its_models,
+)
 
 
 def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None) -> ResourceAction[SourceConnection]:
@@ -436,7 +452,7 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
     ),
 )  # fmt: skip
 
-ACTIONS: Final = (TEST, SYNC, NAME_MODELS, ROTATE, DISCONNECT)
+ACTIONS: Final = (TEST, SYNC, SAVE_MODELS, NAME_MODELS, ROTATE, DISCONNECT)
 
 MAKES: Final = (CONNECT,)
 PROFILE_ACTIONS: Final = (CONNECT_PROFILE,)

@@ -89,7 +89,8 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     fields=fields(
         "payer|commercial_owner=connection.commercial_owner publisher=model.publisher_id family=model.family "
         "lifecycle=model.lifecycle licence|license=model.release_license.identifier "
-        "capability|capabilities=model.capabilities location=offering.location"
+        "capability|capabilities=model.capabilities location=offering.location "
+        "connection_id=connection.connection_id"
     ),
     sections=catalog_sections(),
     sort=(SortKey("model"),),

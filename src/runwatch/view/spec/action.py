@@ -69,7 +69,7 @@ class Mutation(Generic[S]):
         effect_check: A read needed afterwards, if the response is not enough.
         private_page: What the user does next on a private page, if the response names one.
         then: The action that is offered next, from the changed record; ``None`` for none.
-        leads_to: The screen to go to afterwards from Runs, or from a screen without records; empty for none.
+        leads_to: The screen to go to afterwards, and its filter; ``None`` to stay.
     """
 
     operation: str
@@ -93,7 +93,7 @@ class Mutation(Generic[S]):
     effect_check: EffectCheck | None = None
     private_page: PrivatePageSpec[Any] | None = None
     then: Callable[[Any], ResourceAction[Any] | None] | None = None
-    leads_to: str = ""
+    leads_to: Callable[[S], tuple[str, str]] | None = None
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
@@ -125,6 +125,7 @@ class ResourceAction(Generic[A]):
         mutation: What it sends; ``None`` if a separate screen or command handles it.
         summary: One line of command help; the label by default.
         notes: An additional paragraph of command help.
+        leads_to: The screen that it opens in place of a request, and its filter.
     """
 
     id: str
@@ -138,6 +139,7 @@ class ResourceAction(Generic[A]):
     summary: str = ""
     notes: str = ""
     label_for: Callable[[A], str | None] = lambda _: None
+    leads_to: Callable[[A], tuple[str, str]] | None = None
 
     def label_of(self, subject: A) -> str:
         """Return its label for a record."""
