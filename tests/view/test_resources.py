@@ -239,3 +239,10 @@ def test_a_delivery_says_when_it_is_tried_next(at: str | None, told: str) -> Non
     waiting = resources.delivery(status="pending", attempts=1, error=None, status_code=None, next_attempt_at=at)
     (section,) = delivery_sections([waiting], CONTEXT, more=False)
     assert section.lines[0].text.endswith(told)
+
+
+@pytest.mark.parametrize(("lane", "is_said"), [("byok", False), (None, False), ("millwork_pool", True)])
+def test_only_a_model_of_a_pool_depends_on_the_balance(lane: str | None, is_said: bool) -> None:
+    entry = resources.catalog_entry(connection={"access_lane": lane})
+    shown = " ".join("\n".join(map(str, text_output.detail_lines(resource_named("models"), entry, CONTEXT))).split())
+    assert ("your balance decides what can run" in shown) == is_said

@@ -10,11 +10,11 @@ from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, 
 from runwatch.view.actions.arms import MODEL_ACTIONS
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
-from runwatch.view.spec.resource import MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell, status_cell
-from runwatch.view.text.styled_text import with_role
+from runwatch.view.text.styled_text import CellText, with_role
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -27,6 +27,11 @@ def _offering(entry: CatalogEntry) -> Offering:
 
 def _connection(entry: CatalogEntry) -> CatalogConnection:
     return entry.connection or CatalogConnection({})
+
+
+def _pool_note(entry: CatalogEntry, _: object, __: RenderContext) -> CellText | None:
+    is_own = _connection(entry).access_lane in {None, "byok"}
+    return None if is_own else line("Catalog only: your balance decides what can run.")
 
 
 DEPLOYMENT_LINES: Final = member_lines(
@@ -56,8 +61,11 @@ def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
         ("Saved as", "arm_registration_template", "display_name kind model_deployment_id capability_tags"
          " data_class_grants cost_class"),
     )  # fmt: skip
+    sections = [SectionSpec(title, member_lines(words, under=f"{prefix}{path}")) for title, path, words in parts]
+    if not prefix:
+        sections[1] = sections[1]._replace(lines=(*sections[1].lines, ComputedLine("means", _pool_note)))
     return (
-        *(SectionSpec(title, member_lines(words, under=f"{prefix}{path}")) for title, path, words in parts),
+        *sections,
         SectionSpec("Provenance", (MemberLine(f"{prefix}provenance", "provenance"),)),
     )
 
@@ -96,7 +104,6 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     sort=(SortKey("model"),),
     empty="No models can be saved yet. `runwatch sources connect` connects a source, `runwatch sources sync ID` reads"
     " which models it serves.",
-    note="Catalog only: your balance decides what can run.",
     flags={
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),
