@@ -158,3 +158,11 @@ def test_an_unknown_ending_is_refused_before_anything_is_read(
     outcome = runwatch("receipts", "export", "--output", str(tmp_path / "kept.xlsx"), code=2)
     assert ".ndjson, .csv, .json, .md" in outcome.errors
     assert service.heard == []
+
+
+def test_an_export_makes_no_directory(runwatch: Here, service: ScriptedService, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    outcome = runwatch("receipts", "export", "--output", str(missing / "a.csv"), code=2)
+    assert f"There is no directory '{missing}'" in outcome.errors
+    assert not missing.exists()
+    assert service.heard == []

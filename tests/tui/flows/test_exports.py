@@ -95,6 +95,7 @@ async def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     [
         ("mine.txt", "A file to export to ends in .ndjson, .csv, .json, .md."),
         ("settings.toml/x.csv", "cannot be written"),
+        ("missing/x.csv", "There is no directory"),
     ],
 )
 async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words: str) -> None:

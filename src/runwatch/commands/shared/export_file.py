@@ -11,14 +11,21 @@ from runwatch.commands.cli.invocation import Invocation
 
 
 def check_not_existing(call: Invocation, name: str | None) -> None:
-    """Refuse an existing file before reading any data for it, unless ``--force`` is given.
+    """Refuse an existing file or a missing directory before reading any data for it, unless ``--force`` is given.
 
     Raises:
-        UsageError: The file exists, or cannot be replaced.
+        UsageError: The file exists, or cannot be replaced, or its directory is missing.
     """
     if name is None:
         return
-    refusal = export_refusal(Path(name).expanduser(), replace=bool(call.options.force))
+    path = Path(name).expanduser()
+    if not path.parent.exists():
+        raise UsageError(
+            f"There is no directory '{path.parent}'",
+            detail=f"'{name}' was not written",
+            hint="Make the directory first, or choose another name.",
+        )
+    refusal = export_refusal(path, replace=bool(call.options.force))
     if refusal is not None:
         raise _not_free(call, name, refusal)
 

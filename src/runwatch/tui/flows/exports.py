@@ -92,7 +92,11 @@ def export_to_named_file(screen: RowScreen, name: str) -> None:
         # A user in a browser names a download, not a place on this machine.
         here = screen.console.launch.paths.exports_dir
         is_web = screen.console.is_web
-        export_rows(screen, form, free_name(here / Path(name).name) if is_web else Path(name).expanduser().absolute())
+        path = free_name(here / Path(name).name) if is_web else Path(name).expanduser().absolute()
+        if is_web or path.parent == here or path.parent.exists():
+            export_rows(screen, form, path)
+        else:
+            screen.notify_user(f"There is no directory {line(path.parent, None)}. Nothing was written.", Role.WARN)
 
 
 def choose_export_path(console: Console, noun: str, form: FileFormat) -> Path:
