@@ -166,3 +166,8 @@ def test_an_export_makes_no_directory(runwatch: Here, service: ScriptedService, 
     assert f"There is no directory '{missing}'" in outcome.errors
     assert not missing.exists()
     assert service.heard == []
+
+
+def test_an_export_takes_a_filter(runwatch: Here, service: ScriptedService) -> None:
+    wanted = service.receipts[0]["execution_id"]
+    assert runwatch("receipts", "export", "--filter", f"run={wanted}").json_lines == [service.receipts[0]]

@@ -13,7 +13,7 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resources import print_record, read_named_list
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import build_query, read_list
-from runwatch.commands.shared.record_printer import make_render_context
+from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.view.detail.record_diff import Difference, diff_records
@@ -82,7 +82,8 @@ def export(call: Invocation) -> int:
 
     async def work(session: CommandSession) -> int:
         query = build_query(call, RECEIPTS, session.settings.filters)
-        values = await read_list(session, "getReceipts", query)
+        keep = RecordPrinter(call, session.settings, RECEIPTS).select
+        values = await read_list(session, "getReceipts", query, keep)
         receipts = values.records
         if len(receipts) < len(values):
             call.output.warn(f"{len(values) - len(receipts)} items of the list are not records")

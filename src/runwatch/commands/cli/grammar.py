@@ -227,7 +227,7 @@ _DECLARED = (
         flags=(
             STATUS, SINCE,
             OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
-            OUTPUT, FORCE, LIMIT, *TARGET,
+            FILTER, OUTPUT, FORCE, LIMIT, *TARGET,
         ),
         notes="The file name's extension chooses the format: .ndjson, .csv, .json or .md. Standard output gets NDJSON.",
     ),
