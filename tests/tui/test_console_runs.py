@@ -335,6 +335,15 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
 # The mouse, and windows of every width.
 
 
+async def test_a_queued_run_says_what_it_waits_for(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(200, 50), until="8f21") as driven:
+        await driven.shows("live 3 (1 queued)")
+        await on_run(driven, noon.QUEUED)
+        screen: Any = driven.app.screen
+        screen.run_detail.choose("summary")
+        await driven.comes("for its turn in the queue")
+
+
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="5c9d03f4") as driven:
         await driven.click_text("5c9d03f4")

@@ -44,6 +44,7 @@ from runwatch.view.text.format import (
     short_id,
     spent_amount,
     state_label,
+    time_of_day,
     usage_ratio,
     usage_role,
 )
@@ -72,6 +73,19 @@ def _status_line(facts: RunFacts, _: object, context: RenderContext) -> StyledTe
     if facts.is_final or facts.status in LIVE_STATES:
         return status
     return StyledText(line(f"{status.text} (unknown state, counts as live)", None), status.role)
+
+
+def _waits(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
+    """Say that a queued run waits for its turn, since when, and for how many others."""
+    if facts.status != "queued":
+        return None
+    last = facts.last_event
+    since = last.at if last is not None and last.state == "queued" and last.at is not None else facts.run.created_at
+    words = "for its turn in the queue" + ("" if since is None else f" since {time_of_day(since, context)}")
+    if facts.queue is not None:
+        running, waiting = facts.queue
+        words += f"; {running} run{'s' * (running == 1)}, {waiting} wait{'s' * (waiting == 1)}"
+    return line(words)
 
 
 def _outcome(facts: RunFacts, context: RenderContext) -> StyledText:
@@ -416,7 +430,7 @@ SECTIONS: Final = (
             MemberLine("execution_id"),
             ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
             ComputedLine("note", _note), ComputedLine("verdict", _verdict),
-            ComputedLine("status", _status_line, _own_status),
+            ComputedLine("status", _status_line, _own_status), ComputedLine("waits", _waits),
             _fact_line("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
             ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
             _fact_line("mode", "mode"), *member_lines("created_at:time completed_at:time"),

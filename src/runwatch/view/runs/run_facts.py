@@ -83,6 +83,7 @@ class RunFacts(NamedTuple):
         note: The user's note; empty for none.
         call_errors: How providers refused its calls, if the run was read alone; a run from a list does not say it.
         states: The states that its events name, from the first event on; empty if they are unknown.
+        queue: How many live runs run, and how many wait for their turn; ``None`` if unknown.
         stored: The run in the store, which says when it was read last; ``None`` if it was read just now.
         arms: The saved models of the organization; ``None`` unless they were read for a run that found none ready.
     """
@@ -97,6 +98,7 @@ class RunFacts(NamedTuple):
     stored: StoredRecord | None = None
     states: frozenset[str | None] = frozenset()
     arms: tuple[Arm, ...] | None = None
+    queue: tuple[int, int] | None = None
 
     @property
     def id(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from runwatch.base.text import cell_width
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -17,6 +18,7 @@ from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS, find_connection
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_wall import WAITING
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from runwatch.view.problems.copy_options import CopyOption
 
 _COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
+_AGE_CELLS: Final = 24
+"""Cells of the frame that are left to the age of the list."""
 
 
 class RunsScreen(ResourceScreen, EventScreen):
@@ -75,6 +79,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._tail: EventTail | None = None
         self._expected: str | None = None
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), dict.fromkeys(_COUNTED, 0))
+        self._queue: tuple[Sequence[RecordRow[Any]], tuple[int, int]] = ((), (0, 0))
 
     def detail_pane(self) -> Pane:
         """Return the second pane, empty until after the first paint and the first rows, which its content would
@@ -157,14 +162,15 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.run_detail.focus_inside()
 
     def counters(self) -> StyledSpans:
-        """Return the number of runs by state; done are all that ended in another one.
+        """Return the number of runs by state; done are all that ended in another one. Of the live ones, say how many
+        are queued if there is room.
 
         Empty before the first response, not zeros.
         """
         if not self.listing.shown and self._source.state().age_s is None:
             return line("")
         if self.listing.shown is not self._counted[0]:
-            counts = dict.fromkeys(_COUNTED, 0)
+            counts = {**dict.fromkeys(_COUNTED, 0), "queued": _count_queue(self.listing.shown)[1]}
             for row in self.listing.shown:
                 facts: RunFacts = row.subject
                 end = facts.status if facts.status in _COUNTED else "done"
@@ -173,7 +179,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         counts = self._counted[1]
         dot = self.console.glyphs.dot
         parts: list[StyledSpan] = []
-        for name, number in counts.items():
+        for name in _COUNTED:
+            number = counts[name]
             if not number and name in {"expired", "cancelled"}:
                 continue
             if parts:
@@ -181,6 +188,11 @@ class RunsScreen(ResourceScreen, EventScreen):
             parts.append(
                 label_span(f"{name} {grouped_number(number)}", Role.LIVE if name == "live" and number else Role.QUIET)
             )
+        waiting = counts.get("queued", 0)
+        queued = f" ({grouped_number(waiting)} queued)"
+        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
+        if waiting and cell_width("".join(text for text, _ in parts) + queued) <= room:
+            parts.insert(1, label_span(queued))
         return tuple(parts)
 
     # The run under the cursor.
@@ -226,7 +238,12 @@ class RunsScreen(ResourceScreen, EventScreen):
             self._leave_run()
             self._shown = row.id
             self._follow(row.id)
-        self.run_detail.show(row.subject, is_other=is_other)
+        facts: RunFacts = row.subject
+        if facts.status == "queued":
+            if self.listing.every is not self._queue[0]:
+                self._queue = self.listing.every, _count_queue(self.listing.every)
+            facts = facts._replace(queue=self._queue[1])
+        self.run_detail.show(facts, is_other=is_other)
         self._read_for(self.run_detail.tab, row)
         self.show_tail()
 
@@ -519,3 +536,10 @@ class RunsScreen(ResourceScreen, EventScreen):
         else:
             parts = [known, f"heard {freshness_text(self.console.clock.monotonic() - news.answered_at)}", waits]
         return (label_span(f" {dot} ".join(filter(None, parts))),)
+
+
+def _count_queue(rows: Sequence[RecordRow[Any]]) -> tuple[int, int]:
+    """Return how many of some runs are at work, and how many wait for their turn."""
+    live = [row.subject.status for row in rows if not row.subject.is_final]
+    waiting = sum(status in WAITING for status in live)
+    return len(live) - waiting, waiting
