@@ -262,6 +262,19 @@ async def test_gaps_are_where_they_were(store: EventStore) -> None:
     assert await store.gaps(SCOPE, RUN_ID) == [EventGap(early, late, 0), EventGap(late, late + timedelta(seconds=5), 2)]
 
 
+async def test_gaps_of_two_consoles_for_one_outage_are_one(store: EventStore) -> None:
+    await store.append(SCOPE, RUN_ID, [event(1)])
+    began, ended = START, START + timedelta(seconds=26)
+    await store.note_gap(SCOPE, RUN_ID, began + timedelta(seconds=3), ended)
+    await store.append(SCOPE, RUN_ID, [event(2)])
+    await store.note_gap(SCOPE, RUN_ID, began, ended + timedelta(milliseconds=5))
+    await store.note_gap(SCOPE, RUN_ID, ended + timedelta(seconds=9), ended + timedelta(seconds=20))
+    assert await store.gaps(SCOPE, RUN_ID) == [
+        EventGap(began, ended + timedelta(milliseconds=5), 1),
+        EventGap(ended + timedelta(seconds=9), ended + timedelta(seconds=20), 2),
+    ]
+
+
 async def test_old_runs_that_have_ended_are_forgotten_and_live_ones_stay(store: EventStore, database: Database) -> None:
     old = START - timedelta(days=40)
     await store.append(SCOPE, "old", [event(1, "completed", at=format_iso(old))])

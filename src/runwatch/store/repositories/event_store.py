@@ -189,19 +189,32 @@ class EventStore:
         await self._database.write(work)
 
     async def gaps(self, scope: Scope, run_id: str) -> list[EventGap]:
-        """Return the gaps, oldest first."""
+        """Return the gaps, oldest first. Those that overlap, as recorded by two consoles, are one."""
 
         def work(connection: sqlite3.Connection) -> list[EventGap]:
             rows = connection.execute(
                 "SELECT began_at, ended_at, seq FROM gap WHERE run = ? ORDER BY began_at, ended_at",
                 (find_run_row(connection, scope, run_id),),
             )
-            return [
+            return _join_gaps(
                 EventGap(datetime.fromisoformat(began), datetime.fromisoformat(ended), seq)
                 for began, ended, seq in rows
-            ]
+            )
 
         return await self._database.read(work)
+
+
+def _join_gaps(gaps: Iterable[EventGap]) -> list[EventGap]:
+    """Join gaps that overlap, given in order; the joined one is where the first of them was."""
+    joined: list[EventGap] = []
+    for gap in gaps:
+        last = joined[-1] if joined else None
+        if last is not None and gap.began_at < last.ended_at:
+            ended, position = max(last.ended_at, gap.ended_at), min(last.position, gap.position)
+            joined[-1] = EventGap(last.began_at, ended, position)
+        else:
+            joined.append(gap)
+    return joined
 
 
 def find_run_row(connection: sqlite3.Connection, scope: Scope, run_id: str) -> int | None:
