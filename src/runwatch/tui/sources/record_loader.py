@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from runwatch.api.errors import ApiProblem
@@ -120,6 +121,38 @@ def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
     live = [run for run in records if isinstance(run, Run) and not run.is_final and is_live(session, run.id)]
     live.sort(key=lambda run: str(run.raw.get("created_at") or ""), reverse=newest_first)
     return [run.id for run in live]
+
+
+class PassedRuns:
+    """Counts the runs that began and ended since a view was opened, too short to be seen live.
+
+    Attributes:
+        since: When the view was opened; ``None`` before the list of runs was read.
+    """
+
+    def __init__(self) -> None:
+        self.since: datetime | None = None
+        self._known: frozenset[str] = frozenset()
+        self._newest: datetime | None = None
+
+    def begin(self, session: ServiceSession) -> None:
+        """Take what the list holds as older than the view, once it is read."""
+        if self.since is None and is_list_loaded(session, Run):
+            runs = [run for run in known_records(session, Run) if isinstance(run, Run)]
+            self.since, self._known = session.clock.now(), frozenset(run.id for run in runs)
+            self._newest = max((run.created_at for run in runs if run.created_at is not None), default=None)
+
+    def count(self, session: ServiceSession) -> int:
+        """Return their number; runs of older pages, read meanwhile, do not count."""
+        if self.since is None:
+            return 0
+        return sum(
+            isinstance(run, Run) and run.is_final and run.id not in self._known and self._is_new(run)
+            for run in known_records(session, Run)
+        )
+
+    def _is_new(self, run: Run) -> bool:
+        return self._newest is None or (run.created_at is not None and run.created_at >= self._newest)
 
 
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:

@@ -11,7 +11,7 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.runs.decision_packet import is_rejected
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import RETRIES
-from runwatch.view.text.format import RenderContext, short_duration
+from runwatch.view.text.format import RenderContext, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -76,16 +76,22 @@ class Trouble(NamedTuple):
 _NONE: Final = Trouble(0, line(""), Role.QUIET)
 
 
-def no_live_run_text(new: str, mark: str, shows: str) -> SafeText:
+def passed_runs_text(count: int, since: datetime, context: RenderContext) -> str:
+    """Say how many runs began and ended since a view was opened; empty for none."""
+    return f" {count} run{'s' * (count != 1)} began and ended since {time_of_day(since, context)}." if count else ""
+
+
+def no_live_run_text(new: str, mark: str, shows: str, passed: str = "") -> SafeText:
     """Say what to do where no run is live.
 
     Args:
+        passed: What :func:`passed_runs_text` says.
         new: The key that starts a run; empty where none can be started.
         mark: The key that marks runs.
         shows: The key that shows the marked ones, and what it does.
     """
     start = f"{new} starts one; on" if new else "On"
-    return line(f"No run is live. {start} Runs, {mark} marks runs and {shows} the marked ones.")
+    return line(f"No run is live.{passed} {start} Runs, {mark} marks runs and {shows} the marked ones.")
 
 
 def fit_wall(cells: int, rows: int, runs: int) -> WallGrid:

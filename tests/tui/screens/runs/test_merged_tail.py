@@ -137,6 +137,17 @@ async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> 
         assert "L follows" in " ".join(driven.text.split())
 
 
+@pytest.mark.parametrize("key", ["L", "asterisk"])
+async def test_runs_too_short_to_be_seen_live_are_counted(key: str, tmp_path: Path) -> None:
+    service = noon.service(runs=[record for record in noon.runs() if record.is_final])
+    async with console(service, tmp_path, size=SIZE, until="9911") as driven:
+        await driven.reaches("No run is live.", key)
+        assert "began and ended" not in driven.text
+        for number in range(2):
+            service.runs.insert(0, dict(run(f"ex_{number}", "completed", created_at=noon.at(-number)).raw))
+        await driven.comes("2 runs began and ended since 12:0", within_s=30)
+
+
 async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) -> None:
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
     async with console(ScriptedService(runs=many), tmp_path, size=SIZE, until="ex_001") as driven:

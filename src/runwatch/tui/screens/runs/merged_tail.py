@@ -18,7 +18,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.event_tail import EventTail
-from runwatch.tui.sources.record_loader import find_live_runs, is_live
+from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
@@ -26,7 +26,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, has_no_record, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
-from runwatch.view.runs.run_wall import no_live_run_text
+from runwatch.view.runs.run_wall import no_live_run_text, passed_runs_text
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
@@ -81,6 +81,7 @@ class MergedTailScreen(EventScreen):
         self._events: MergedSequence | None = None
         # The runs whose events are read; those of the others in the list are all there.
         self._followed: list[str] = []
+        self._passed = PassedRuns()
         self._filter = ""
         self._left_out = 0
         self._noted: SafeText | None = None
@@ -269,6 +270,7 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is None or not self.is_mounted or self.tail.is_held:
             return
+        self._passed.begin(session)
         from runwatch.store.repositories.event_sequence import MergedSequence
 
         wanted = list(self._chosen or find_live_runs(session, newest_first=False))
@@ -382,7 +384,9 @@ class MergedTailScreen(EventScreen):
         if state.age_s is None:
             return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
-        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows")
+        count, since = self._passed.count(self.console.session), self._passed.since
+        passed = "" if since is None else passed_runs_text(count, since, self.console.render_context())
+        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows", passed)
 
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         is_read = self.tail.filter_by(text, is_typing=is_typing)

@@ -18,7 +18,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
-from runwatch.tui.sources.record_loader import as_known_now, find_live_runs, is_live
+from runwatch.tui.sources.record_loader import PassedRuns, as_known_now, find_live_runs, is_live
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -35,6 +35,7 @@ from runwatch.view.runs.run_wall import (
     find_trouble,
     fit_wall,
     no_live_run_text,
+    passed_runs_text,
     wall_order,
 )
 from runwatch.view.text.copied_text import copied_word
@@ -96,6 +97,7 @@ class RunWallScreen(ConsoleScreen):
     def __init__(self) -> None:
         super().__init__()
         self._chosen: tuple[str, ...] = ()
+        self._passed = PassedRuns()
         self._run_ids: list[str] = []
         self._order: list[str] = []
         self._page = 0
@@ -300,6 +302,7 @@ class RunWallScreen(ConsoleScreen):
         if session is None or not self.is_mounted:
             self._show_note()
             return
+        self._passed.begin(session)
         known = set(self._run_ids)
         wanted = self._chosen or find_live_runs(session, newest_first=True)
         self._run_ids += [run_id for run_id in wanted if run_id not in known]
@@ -554,4 +557,6 @@ class RunWallScreen(ConsoleScreen):
             return line("")
         keys = self.console.keys
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
-        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows")
+        count, since = self._passed.count(self.console.session), self._passed.since
+        passed = "" if since is None else passed_runs_text(count, since, self.console.render_context())
+        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows", passed)
