@@ -184,3 +184,9 @@ def test_a_request_names_the_problem_that_it_met(runwatch: Here, service: Script
     assert runwatch("account").code == 0
     rows = runwatch("requests", "list", "--json").json
     assert [(row.get("instance"), row.get("code")) for row in rows] == [(None, None), (instance, "not_found")]
+
+
+def test_a_text_that_is_too_short_to_find_anything_is_said_to_be(runwatch: Here) -> None:
+    outcome = runwatch("problems", "find", "abc", code=1)
+    assert "'abc' is too short to find an instance id" in outcome.errors
+    assert "Six or more characters" in outcome.errors

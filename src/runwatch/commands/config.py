@@ -136,8 +136,13 @@ def _check_name(call: Invocation, key: str, value: str, find_key_problems: FindK
         for problem in find_value_problems(Settings(chosen, known.profiles, commands), _themes(call)):
             if problem.key == key:
                 guess = problem.nearest
+                step = (
+                    runwatch_command("config set", key, guess)
+                    if guess
+                    else "Use one of the known names; 'runwatch help settings' describes the setting."
+                )
                 raise SettingsError(
-                    f"'{key}' {problem.message}", detail=f"did you mean '{guess}'?" if guess else None, hint=setting.doc
+                    f"'{key}' {problem.message}", detail=f"did you mean '{guess}'?" if guess else None, hint=step
                 )
 
 

@@ -17,6 +17,7 @@ from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import load_settings, make_resolver, open_journal
 from runwatch.store.repositories.activity import ActivityResult, find_activity, list_latest_problems
+from runwatch.store.repositories.id_search import MIN_DIGITS
 from runwatch.store.repositories.journal import JournalProblem
 from runwatch.view.problems import explanations as explaining
 from runwatch.view.problems.activity import merge_activity, merge_service_problems
@@ -90,6 +91,8 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
     answered, without = find_in_service(call, wanted)
     found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
     if not found:
+        if len(wanted.strip()) < MIN_DIGITS:
+            raise RunwatchError(f"'{wanted.strip()}' is too short to find an instance id", hint=hint)
         store = " and the local service's store" if not without else f"; not the local service's store: {without}"
         journal = f"{kept} problem{'s' * (kept != 1)} in this machine's journal"
         raise RunwatchError(

@@ -185,5 +185,5 @@ def _has_letters(name: str, letters: str) -> bool:
 def _unknown(commands: Iterable[PaletteCommand], text: str) -> str:
     word = text.partition(" ")[0]
     names = [name for command in commands for name in (command.name, *command.aliases)]
-    near = closest_word(text, names, CLOSE) or closest_word(word, names, CLOSE)
+    near = closest_word(word, names, CLOSE) or closest_word(text, names, CLOSE)
     return f"unknown command {word}" + (f"; did you mean {near}?" if near else "")

@@ -28,7 +28,7 @@ from runwatch.view.problems.activity import (
 )
 from runwatch.view.problems.time_query import LOCAL, TimeQuery, parse_time_query
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.format import elapsed_clock
+from runwatch.view.text.format import duration, elapsed_clock
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -285,7 +285,7 @@ def _understood(asked: TimeQuery) -> str:
     """Return the times and the duration a query means."""
     moments = " and ".join(f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in asked.moments)
     words = f" '{asked.text}'" if asked.text else ""
-    return f"{moments} ± {elapsed_clock(asked.within.total_seconds())}{words}"
+    return f"{moments} ± {duration(asked.within.total_seconds())}{words}"
 
 
 def _sentences(text: str) -> Iterable[SafeText]:
