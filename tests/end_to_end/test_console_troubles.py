@@ -129,7 +129,7 @@ def test_html_in_place_of_a_problem_is_reported_as_what_it_is(service: ScriptedS
     with running_peer(service.base_url) as peer:
         peer.plan(match(), always=html_502())
         with console(tmp_path, base_url=peer.base_url) as terminal:
-            says(terminal, "✗ offline", "The answer did not come from the API (HTML)")
+            says(terminal, "✗ no usable answer", "The answer did not come from the API (HTML)")
             terminal.type("0")
             says(terminal, "not_a_problem", "HTTP 502", "502 Bad Gateway", "Check the base URL and the proxy settings")
             quits(terminal)

@@ -92,7 +92,7 @@ def test_the_user_is_told_where_the_sample_keys_are_or_that_there_is_no_sample(t
         (("--api-only", "--worker-only"), "a process does both"),
         (("--worker-only", "--sample"), "process with the interface"),
         (("--worker-only", "--public-url", "https://a.example"), "processes with the interface"),
-        (("--worker-only", "--concurrency", "0"), "at least 1"),
+        (("--worker-only", "--concurrency", "0"), "1 or more"),
     ],
 )
 def test_the_work_of_a_process_can_be_divided_only_in_a_database(
