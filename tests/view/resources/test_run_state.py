@@ -26,8 +26,8 @@ def test_an_unknown_state_says_that_it_counts_as_live(status: Any, is_unknown: b
 @pytest.mark.parametrize(
     ("status", "queue", "expected"),
     [
-        ("queued", (1, 203), "for its turn in the queue since 07:05:45; 1 runs, 203 wait"),
-        ("queued", (2, 1), "for its turn in the queue since 07:05:45; 2 run, 1 waits"),
+        ("queued", (1, 203), "for its turn in the queue since 07:05:45; 1 running, 203 queued"),
+        ("queued", (2, 1), "for its turn in the queue since 07:05:45; 2 running, 1 queued"),
         ("queued", None, "for its turn in the queue since 07:05:45"),
         ("running", (1, 203), None),
     ],

@@ -83,8 +83,8 @@ def _waits(facts: RunFacts, _: object, context: RenderContext) -> CellText | Non
     since = last.at if last is not None and last.state == "queued" and last.at is not None else facts.run.created_at
     words = "for its turn in the queue" + ("" if since is None else f" since {time_of_day(since, context)}")
     if facts.queue is not None:
-        running, waiting = facts.queue
-        words += f"; {running} run{'s' * (running == 1)}, {waiting} wait{'s' * (waiting == 1)}"
+        running, queued = facts.queue
+        words += f"; {running} running, {queued} queued"
     return line(words)
 
 
