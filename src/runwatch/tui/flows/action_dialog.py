@@ -127,8 +127,8 @@ class ActionForm(FormScreen):
         self._action = action
 
     def form_title(self) -> StyledSpans:
-        glyphs = self.console.glyphs
-        name = "" if self._subject is None else f" {short_id(self._subject.id, glyphs)}"
+        record_id = "" if self._subject is None else self._subject.id
+        name = f" {short_id(record_id, self.console.glyphs)}" if record_id else ""
         return line(f"{self._action.label}{name}")
 
     @property

@@ -254,7 +254,7 @@ TEST_NEW: Final = _test(lambda tested: SYNC_NEW if tested.is_usable else None)
 
 CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     "connect_with",
-    "Connect it",
+    "Connect it, step 2 of 2",
     "",
     mutation=Mutation(
         operation="postSourceConnections",
