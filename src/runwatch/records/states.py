@@ -14,6 +14,9 @@ UNWANTED_STATES: Final = frozenset({"failed", "expired"})
 LIVE_STATES: Final = ("accepted", "queued", "running", "progress")
 """Non-final states that public clients know, in the order of a run."""
 
+QUEUED_STATES: Final = ("queued", "accepted")
+"""States of a live run that has not started."""
+
 
 def is_final(state: object) -> bool:
     """Return whether a status ends a run; an unknown, missing or non-text status means "still live"."""

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.records.spend import sum_amounts
+from runwatch.records.states import QUEUED_STATES
 from runwatch.view.detail.plots import draw_sparkline
 from runwatch.view.overview.limits import LABEL, AccountLimits, compact_limit_lines
 from runwatch.view.overview.links import (
@@ -43,9 +44,6 @@ BUCKET: Final = timedelta(minutes=5)
 BUCKETS: Final = 12
 
 ENDS: Final = ("completed", "failed", "expired", "cancelled")
-
-QUEUED_STATES: Final = ("queued", "accepted")
-"""States of a live run that has not started."""
 
 NUMBER: Final = 8
 """Width of a column of numbers, in cells."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from runwatch.records.event import RunEvent
-from runwatch.records.states import UNWANTED_STATES
+from runwatch.records.states import QUEUED_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import is_rejected
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import RETRIES
@@ -29,9 +29,6 @@ STAYS_S: Final = 60
 """A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended. They count
 from the moment in which the wall learns of the end, on this machine's clock: the service's may differ.
 """
-
-WAITING: Final = frozenset({"accepted", "queued"})
-"""States of a run before its work."""
 
 _ENOUGH: Final = 3
 """Columns, and rows, of which the largest tile takes two."""
@@ -139,7 +136,7 @@ def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderCon
         return Trouble(1 if facts.is_final else 3, line(f"{context.glyphs.arrow} {retries} {word}"), Role.WARN)
     quiet_s = _quiet_s(facts, events, context.now)
     if quiet_s is not None and quiet_s >= SILENT_S:
-        waits = facts.status in WAITING
+        waits = facts.status in QUEUED_STATES
         what = "waits" if waits else "silent"
         return Trouble(2, line(f"{context.glyphs.warn} {what} {short_duration(quiet_s)}"), Role.WARN)
     return _NONE

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
 from runwatch.records.run import Run
+from runwatch.records.states import QUEUED_STATES
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
@@ -29,7 +30,6 @@ from runwatch.view.runs.event_lines import render_event
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_wall import (
     STAYS_S,
-    WAITING,
     Trouble,
     WallGrid,
     find_trouble,
@@ -495,7 +495,7 @@ class RunWallScreen(ConsoleScreen):
             session = self.console.session
             news = None if session is None else session.live.tails.news(run_id)
             # A run at work has events, even if its tail has not read one.
-            is_read = news is not None and self._has_all(run_id) and self._facts(run_id).status in WAITING
+            is_read = news is not None and self._has_all(run_id) and self._facts(run_id).status in QUEUED_STATES
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if news is None else news.failure
             if news is not None and failure is not None:

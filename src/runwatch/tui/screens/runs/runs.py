@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.base.text import cell_width
+from runwatch.records.states import QUEUED_STATES
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
@@ -18,7 +19,6 @@ from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS, find_connection
 from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import WAITING
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
@@ -541,5 +541,5 @@ class RunsScreen(ResourceScreen, EventScreen):
 def _count_queue(rows: Sequence[RecordRow[Any]]) -> tuple[int, int]:
     """Return how many of some runs are at work, and how many wait for their turn."""
     live = [row.subject.status for row in rows if not row.subject.is_final]
-    waiting = sum(status in WAITING for status in live)
+    waiting = sum(status in QUEUED_STATES for status in live)
     return len(live) - waiting, waiting
