@@ -99,7 +99,7 @@ def test_a_required_model_that_was_not_ready_is_reported_with_what_makes_it_read
     ],
 )
 def test_a_run_that_found_no_model_names_the_one_that_it_could_use(arms: list[Arm] | None, said: str) -> None:
-    run = builders.run(status="failed", reason="no_eligible_arms")
+    run = builders.run(status="failed", reason="no_eligible_arms", policy={"data_classes": ["public"]})
     facts = RunFacts(run, arms=None if arms is None else tuple(arms))
     shown = " ".join("\n".join(map(str, text_output.detail_lines(RUNS, facts, CONTEXT))).split())
     assert said in shown
