@@ -10,7 +10,7 @@ from runwatch.base.json import loads
 from runwatch.records.compliance import ComplianceExport
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import local_tenant
-from runwatch.service.http.streamed_lists import PART_ROWS
+from runwatch.service.http.lists.streamed_lists import PART_ROWS
 from tests.service.conftest import Local, bearing, keyed, me, mint, other_tenant
 from tests.service.http.test_streamed_lists import keep as keep_many
 from tests.service.http.test_streamed_lists import receipt_text

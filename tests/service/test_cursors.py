@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from runwatch.service.access.authentication import add_tenant
-from runwatch.service.http.cursors import Cursors
+from runwatch.service.http.lists.cursors import Cursors
 from tests.service.conftest import Local
 
 

@@ -26,7 +26,7 @@ from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.cursors import Cursors
+from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter, SharedRateLimiter
 from runwatch.service.models import connections

@@ -12,8 +12,8 @@ import pytest
 from runwatch.base.json import dumps, loads
 from runwatch.service.access.authentication import Principal, local_tenant
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.routes import ENDPOINTS
 from runwatch.service.routes.receipts import list_receipts
 from runwatch.service.tables import events, receipts, runs

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from runwatch.service.access.authentication import ActiveKeys
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.http.connections import Connections
-from runwatch.service.http.cursors import Cursors
 from runwatch.service.http.idempotency import KeyLocks
+from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import KEYED_BYTES_IN_FLIGHT, AnonymousLimits, BytesInFlight, RateLimiter
 from runwatch.service.models.server_discovery import KNOWN_PORTS, KnownPort

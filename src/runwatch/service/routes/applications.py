@@ -11,7 +11,7 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
-from runwatch.service.http.pagination import read_choice
+from runwatch.service.http.lists.pagination import read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
 from runwatch.service.setup import application_steps, applications
 from runwatch.service.setup.application_json import application_json

@@ -9,7 +9,7 @@ from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
-from runwatch.service.http.pagination import parse_page_parameters, read_filters
+from runwatch.service.http.lists.pagination import parse_page_parameters, read_filters
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.agents import preflight

@@ -14,9 +14,9 @@ from runwatch.service.execution import runs, submission
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
-from runwatch.service.http.pagination import parse_page_parameters, read_filters, read_since
+from runwatch.service.http.lists.pagination import parse_page_parameters, read_filters, read_since
+from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.tables.live import live_runs

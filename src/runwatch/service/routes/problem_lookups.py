@@ -13,7 +13,7 @@ from runwatch.base.json import loads
 from runwatch.service.access.roles import MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.pagination import read_since
+from runwatch.service.http.lists.pagination import read_since
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.tables import problems
 from runwatch.service.tables.organization import local_owner

@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.records.requests.proposals import ProposalRejection
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows, takes, writes
-from runwatch.service.http.pagination import parse_page_parameters, read_choice
+from runwatch.service.http.lists.pagination import parse_page_parameters, read_choice
 from runwatch.service.organization import proposals
 from runwatch.service.transaction import Transaction
 

@@ -8,9 +8,9 @@ from typing import Final
 from runwatch.records.states import FINAL_STATES
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
-from runwatch.service.http.pagination import read_filters, read_since
+from runwatch.service.http.lists.pagination import read_filters, read_since
+from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.tables import receipt_arms, receipts
 from runwatch.service.transaction import Row, Transaction
 

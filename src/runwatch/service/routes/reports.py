@@ -17,8 +17,8 @@ from runwatch.base.json import dumps, loads
 from runwatch.service import decision_log
 from runwatch.service.execution import run_owners
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
+from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_parts
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.streamed_lists import PART_ROWS, stream_parts
 from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window

@@ -12,7 +12,7 @@ from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler, parse_body, shows
-from runwatch.service.http.pagination import parse_page_parameters
+from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
 from runwatch.service.tables.checks import verifiers as verifiers_table

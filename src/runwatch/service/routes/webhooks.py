@@ -15,7 +15,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.errors import make_validation_error
 from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, writes
-from runwatch.service.http.pagination import parse_page_parameters
+from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
 from runwatch.service.organization import webhooks
 from runwatch.service.transaction import Row, Transaction

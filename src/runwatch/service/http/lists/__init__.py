@@ -1,0 +1,1 @@
+"""Lists over HTTP: in pages with cursors, or streamed whole."""
