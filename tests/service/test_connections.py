@@ -257,7 +257,7 @@ async def test_a_body_that_trickles_is_answered_and_closed(timed: Local, timers:
     check_body(heard.status, heard.body, "request_timeout")
     assert await wire.is_closed()
     await wire.close()
-    assert timed.context.bytes_in_flight.held == 0
+    assert timed.context.bytes_in_flight.reserved == 0
 
 
 async def test_a_large_body_at_a_fair_rate_is_taken(timed: Local, timers: FakeTimers) -> None:
@@ -265,7 +265,7 @@ async def test_a_large_body_at_a_fair_rate_is_taken(timed: Local, timers: FakeTi
     wire = await Wire.to(timed)
     await wire.send(head(timed, "Idempotency-Key: k", f"Content-Length: {len(body)}"))
     await wire.send(body[:-1])
-    await until(lambda: timed.context.bytes_in_flight.held >= len(body) - protocol.KEYED_READ_BYTES)
+    await until(lambda: timed.context.bytes_in_flight.reserved >= len(body) - protocol.KEYED_READ_BYTES)
     timers.advance(protocol.BODY_S + 10)
     await wire.send(body[-1:])
     assert (await wire.answer()).status == 200
@@ -336,15 +336,15 @@ async def test_half_sent_bodies_without_a_key_hold_few_bytes(timed: Local, monke
         wires.append(await Wire.to(timed))
         await wires[-1].send(stranger_head(timed, "Content-Length: 60000") + b" " * 30_000)
         if len(wires) == 1:
-            await until(lambda: timed.context.strangers.bytes_in_flight.held == 30_000)
+            await until(lambda: timed.context.strangers.bytes_in_flight.reserved == 30_000)
     heard = await wires[1].answer()
     problem = check_body(heard.status, heard.body, "rate_limited")
     assert problem.retry_after_s == 1
-    assert timed.context.strangers.bytes_in_flight.held == 30_000
+    assert timed.context.strangers.bytes_in_flight.reserved == 30_000
     await timed.submit()
     for wire in wires:
         await wire.close()
-    await until(lambda: timed.context.strangers.bytes_in_flight.held == 0)
+    await until(lambda: timed.context.strangers.bytes_in_flight.reserved == 0)
 
 
 async def test_bad_keys_are_limited_and_a_good_one_is_not(timed: Local) -> None:

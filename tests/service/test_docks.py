@@ -173,7 +173,7 @@ async def test_a_candidate_that_finds_no_room_is_refused() -> None:
     whole: Message = {"type": "http.request", "body": b'{"candidate": "text"}', "more_body": False}
     sent = await call(SampleCheckApp(FakeClock(), in_flight), "non-empty", [whole])
     assert sent[0]["status"] == 429
-    assert in_flight.held == 0
+    assert in_flight.reserved == 0
 
 
 def test_every_dock_has_a_name_for_people() -> None:

@@ -52,27 +52,27 @@ _NAMES: Final = 10_000
 class Share:
     def __init__(self, whole: BytesInFlight) -> None:
         self._whole = whole
-        self.held = 0
+        self.reserved = 0
 
-    def take(self, count: int) -> None:
-        """Hold more bytes.
+    def reserve(self, count: int) -> None:
+        """Reserve more bytes.
 
         Raises:
-            RefusalError: ``rate_limited`` when all requests together hold the maximum.
+            RefusalError: ``rate_limited`` when all requests together have reserved the maximum.
         """
-        if self._whole.held + count > self._whole.most:
+        if self._whole.reserved + count > self._whole.most:
             detail = "The service is reading as many request bodies as it can. Send this one again."
             raise RefusalError("rate_limited", detail, retry_after_s=1)
-        self._whole.held += count
-        self.held += count
+        self._whole.reserved += count
+        self.reserved += count
 
 
 class BytesInFlight:
-    """Counter of request body bytes held at once."""
+    """Counter of the bytes that request bodies have reserved at once."""
 
     def __init__(self, most: int) -> None:
         self.most: Final = most
-        self.held = 0
+        self.reserved = 0
 
     @contextlib.contextmanager
     def share(self) -> Iterator[Share]:
@@ -81,7 +81,7 @@ class BytesInFlight:
         try:
             yield share
         finally:
-            self.held -= share.held
+            self.reserved -= share.reserved
 
 
 async def read_body(request: Request, share: Share | None = None, *, most: int = BODY_BYTES) -> bytes:
@@ -97,18 +97,20 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
         RefusalError: ``request_too_large``, or ``rate_limited`` while too many bytes are in flight.
         ClientDisconnect: the caller has disconnected.
     """
-    too_large = RefusalError("request_too_large", f"A request body has at most {most:,} bytes here.")
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > most:
-        raise too_large
+    _check_length(int(declared) if declared.isdecimal() else 0, most)
     body = bytearray()
     async for chunk in request.stream():
-        if len(body) + len(chunk) > most:
-            raise too_large
+        _check_length(len(body) + len(chunk), most)
         if share is not None:
-            share.take(len(chunk))
+            share.reserve(len(chunk))
         body += chunk
     return bytes(body)
+
+
+def _check_length(length: int, most: int) -> None:
+    if length > most:
+        raise RefusalError("request_too_large", f"A request body has at most {most:,} bytes here.")
 
 
 class RateWindow:
