@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runwatch.service.http import app, idempotency, problem_responder, protocol, rate_limits
+from runwatch.service.http import app, bodies, idempotency, problem_responder, protocol, rate_limits
 from runwatch.service.http.connections import (
     RESERVED_DESCRIPTORS,
     TCP_CONNECTIONS,
@@ -309,7 +309,7 @@ async def test_when_full_the_oldest_connection_without_a_key_is_closed_and_keyed
 
 async def test_no_body_is_read_before_the_key_is_known(timed: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "read_body", forbidden)
-    monkeypatch.setattr(app, "hash_body", forbidden)
+    monkeypatch.setattr(bodies, "hash_body", forbidden)
     wire = await Wire.to(timed)
     await wire.send(stranger_head(timed, "Content-Length: 1000000", path="/v1/executions"))
     heard = await wire.answer()
@@ -322,7 +322,7 @@ def forbidden(*_: object, **__: object) -> None:
 
 
 async def test_a_body_without_a_key_is_small_and_gets_no_digest(timed: Local, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "hash_body", forbidden)
+    monkeypatch.setattr(bodies, "hash_body", forbidden)
     async with httpx.AsyncClient(base_url=timed.http.base_url) as stranger:
         body = {"display_name": "x" * rate_limits.ANONYMOUS_BODY_BYTES}
         check(await stranger.post("/v1/tenants", json=body), "request_too_large")
@@ -418,7 +418,7 @@ async def test_large_bodies_are_decoded_beside_the_event_loop(timed: Local, monk
         seen.append(threading.current_thread())
         return digest_of(value)
 
-    monkeypatch.setattr(app, "hash_body", noted)
+    monkeypatch.setattr(bodies, "hash_body", noted)
     await timed.submit()
     await timed.submit(echo_body(pad=[1] * 100_000))
     assert seen[0] is threading.main_thread()

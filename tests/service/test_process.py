@@ -23,8 +23,10 @@ from runwatch.base.network.service_file import is_running, lock_path
 from runwatch.base.text import is_clean
 from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.service import server
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.router import Router
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import INTERRUPTED, REFUSED, serve, stop_when_idle
 from runwatch.settings.local_service import stop_running
@@ -375,13 +377,13 @@ async def test_a_request_under_way_when_the_service_stops_is_answered(
 ) -> None:
     reached, never = asyncio.Event(), asyncio.Event()
 
-    async def hang(_: AuthenticatedRequest) -> ServiceResponse:
+    async def hang(_: ServiceCall) -> ServiceResponse:
         reached.set()
         await never.wait()
         raise AssertionError
 
     monkeypatch.setattr(server, "STOP_S", 0.01)
-    monkeypatch.setattr(Routes, "find", lambda *_: (Endpoint("GET", "/v1/account", hang), {}))
+    monkeypatch.setattr(Router, "find", lambda *_: (Endpoint("GET", "/v1/account", hang), {}))
     async with serving() as service:
         request = asyncio.ensure_future(service.http.get("/v1/account"))
         await reached.wait()

@@ -10,10 +10,12 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.records.problem import PROBLEM_TYPE
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Routes
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.problem_responder import problem_json
 from runwatch.service.http.rate_limits import BODY_BYTES
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.router import Router
+from runwatch.service.http.service_call import ServiceCall
 from tests.service.conftest import Json, Local, echo_body
 from tests.support.problems import check, fields
 
@@ -137,20 +139,20 @@ async def test_a_page_of_the_service_itself_is_taken(shared: Local) -> None:
     assert (await shared.http.get("/v1/account", headers={"Origin": origin})).status_code == 200
 
 
-async def _broken(call: AuthenticatedRequest) -> ServiceResponse:
+async def _broken(call: ServiceCall) -> ServiceResponse:
     raise RuntimeError(f"the secret part: {call.principal.key_id}")
 
 
 async def test_what_nobody_foresaw_is_an_internal_problem_that_tells_nothing(
     shared: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = Routes.find
+    find = Router.find
 
-    def found(self: Routes, method: str, path: str) -> Any:
+    def found(self: Router, method: str, path: str) -> Any:
         endpoint, ids = find(self, method, path)
         return Endpoint(endpoint.method, endpoint.path, _broken), ids
 
-    monkeypatch.setattr(Routes, "find", found)
+    monkeypatch.setattr(Router, "find", found)
     answer = await shared.http.get("/v1/account")
     problem = check(answer, "internal")
     assert "detail" not in answer.json()

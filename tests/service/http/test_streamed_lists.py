@@ -11,9 +11,10 @@ import pytest
 
 from runwatch.base.json import dumps, loads
 from runwatch.service.access.authentication import Principal, local_tenant
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes import ENDPOINTS
 from runwatch.service.routes.receipts import list_receipts
 from runwatch.service.tables import events, receipts, runs
@@ -44,19 +45,17 @@ async def keep(local: Local, numbers: range) -> None:
     await local.context.database.write(effect)
 
 
-async def owner_call(local: Local) -> AuthenticatedRequest:
+async def owner_call(local: Local) -> ServiceCall:
     """A call of the owner, as a handler gets it."""
     tenant_id = await local.context.database.read(local_tenant)
-    return AuthenticatedRequest(
-        context=local.context, principal=Principal(tenant_id, "key_1", "owner"), ids={}, query={}
-    )
+    return ServiceCall(context=local.context, principal=Principal(tenant_id, "key_1", "owner"), ids={}, query={})
 
 
 async def whole(answer: ServiceResponse) -> str:
     """The body of an answer, taken to its end."""
     parts = [answer.body]
-    if answer.rest is not None:
-        parts += [part async for part in answer.rest]
+    if answer.further_parts is not None:
+        parts += [part async for part in answer.further_parts]
     return b"".join(parts).decode("ascii")
 
 
@@ -119,10 +118,10 @@ async def test_nothing_is_read_ahead_of_who_takes_the_list(local: Local) -> None
 
     answer = await stream_texts(await owner_call(local), "receipts", read_part)
     assert len(read) == 1
-    assert answer.rest is not None
-    await anext(answer.rest)
+    assert answer.further_parts is not None
+    await anext(answer.further_parts)
     assert len(read) == 2
-    assert len([part async for part in answer.rest]) == 2
+    assert len([part async for part in answer.further_parts]) == 2
     assert len(read) == 4
 
 
@@ -145,10 +144,10 @@ class Endless:
     def endpoint(self) -> Endpoint:
         return Endpoint("GET", "/v1/endless", self._answer)
 
-    async def _answer(self, call: AuthenticatedRequest) -> ServiceResponse:
-        return ServiceResponse(200, b"{", rest=self._rest())
+    async def _answer(self, call: ServiceCall) -> ServiceResponse:
+        return ServiceResponse(200, b"{", further_parts=self._make_parts())
 
-    async def _rest(self) -> AsyncGenerator[bytes, None]:
+    async def _make_parts(self) -> AsyncGenerator[bytes, None]:
         try:
             while self.made != self._parts:
                 self.made += 1

@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from runwatch.base.errors import DataError
-from runwatch.base.json import DuplicateMemberError, loads_strict
 from runwatch.base.network.host_header import names_this_machine
 from runwatch.base.network.service_target import is_loopback_address
 from runwatch.base.secrets.secret_patterns import remove_known_keys
@@ -27,12 +26,15 @@ from runwatch.service.access.authentication import ANONYMOUS, Principal
 from runwatch.service.access.roles import require
 from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make_validation_error
+from runwatch.service.http.bodies import decode_body, is_form
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.endpoints import AnsweredElsewhere, AuthenticatedRequest, Endpoint, Routes, refuse_secrets
-from runwatch.service.http.html_pages import FORM_TYPE, PAGE_PATHS, FormRefusalError, read_form, render_problem_page
-from runwatch.service.http.idempotency import HEADER, IdempotentRequest, hash_body, read_key
+from runwatch.service.http.endpoints import Endpoint
+from runwatch.service.http.html_pages import PAGE_PATHS, FormRefusalError, render_problem_page
+from runwatch.service.http.idempotency import HEADER, IdempotentRequest, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
-from runwatch.service.http.responses import JSON_TYPE, ServiceResponse
+from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.router import Router
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import tenants
 
 _ABSOLUTE_TARGET: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
@@ -61,7 +63,7 @@ PATIENCE_S: Final = 10.0
 """Seconds without an answer after which a request asks whether the database still lives, and again after as many."""
 
 CONNECTION: Final = "connection"
-"""Member of a request's state with its connection, a :class:`Caller`."""
+"""Member of a request's state with its connection, a :class:`KeyedConnection`."""
 _UNKEPT: Final = "The service cannot write its data; its disk may be full."
 _AWAY_AT_READ: Final = "The database of the service is away for now. Nothing was changed: try again."
 _AWAY: Final = "A write that was under way may have been kept: repeat it with the same idempotency key."
@@ -69,15 +71,13 @@ _AWAY: Final = "A write that was under way may have been kept: repeat it with th
 # Responses must not be cached or have their type guessed.
 _HEADERS: Final = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
-_PLAIN_BODIES: Final = (("Accept-Encoding", "identity"),)
-
 _access: Final = logging.getLogger("runwatch.service.access")
 _strangers: Final = logging.getLogger("runwatch.service.access.strangers")
 _log: Final = logging.getLogger("runwatch.service")
 
 
-class Caller(Protocol):
-    """A connection that knows who uses it."""
+class KeyedConnection(Protocol):
+    """A connection that knows whether its user has a key."""
 
     def identify(self, *, is_keyed: bool) -> None:
         """Record whether the current request has a valid key."""
@@ -96,7 +96,7 @@ class ServiceApp:
         self, context: RequestContext, endpoints: Sequence[Endpoint], host: str, sample_checks: ASGIApp | None = None
     ) -> None:
         self.context: Final = context
-        self._routes = Routes(endpoints)
+        self._router = Router(endpoints)
         self._host = host
         public = context.options.public_url
         self._public_origins = frozenset({public} - {""})
@@ -113,72 +113,33 @@ class ServiceApp:
         """Answer one request, also on unexpected errors."""
         scope = _to_origin_form(scope)
         request = Request(scope, receive)
-        if self.context.is_shared and scope["path"] in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
-            await (await self._health(scope["path"]))(scope, receive, send)
-            return
-        if (
-            self._sample_checks is not None
-            and scope["path"].startswith(SAMPLE_CHECKS_PATH)
-            and self._has_own_origin(request)
-        ):
+        path = scope["path"]
+        if self.context.is_shared and path in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
+            await (await self._health(path))(scope, receive, send)
+        elif self._sample_checks is not None and path.startswith(SAMPLE_CHECKS_PATH) and self._has_own_origin(request):
             await self._sample_checks(scope, receive, send)
-            return
+        else:
+            await self._serve(_Visit(request), send)
+
+    async def _serve(self, visit: _Visit, send: Send) -> None:
         began = self.context.clock.monotonic()
         self.context.touch()
-        visit = _Visit(request)
         try:
             answer = await (self._answer_in_reach(visit) if self.context.is_shared else self._answer(visit))
         except ClientDisconnect:
             return
-        except RefusalError as refusal:
-            answer = await self.refuse(refusal, visit)
-        except asyncio.CancelledError:
-            answer = await self.refuse(RefusalError("internal", cause="the service stopped before the answer"), visit)
-        except DatabaseUnreachableError as error:
-            _log.error("a request could not be answered: %s", error)
-            words = _AWAY_AT_READ if request.method in {"GET", "HEAD"} else _AWAY
-            away = RefusalError("service_unavailable", words, headers=(("Retry-After", "1"),), cause=str(error))
-            answer = await self.refuse(away, visit)
-        except DataError as error:
-            _log.error("a request could not be kept: %s", error)
-            answer = await self.refuse(RefusalError("internal", _UNKEPT, cause=str(error)), visit)
-        except Exception as error:
-            _log.exception("a request failed with an unexpected error")
-            answer = await self.refuse(RefusalError("internal", cause=f"{type(error).__name__}: {error}"), visit)
-        cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
-        headers = dict(each for each in (*_HEADERS, *answer.headers) if each[0] != "Set-Cookie")
-        is_doubtful = {"content-length", "transfer-encoding"} <= set(request.headers)
-        if visit.leaves_body or is_doubtful or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
-            # The connection closes after this response; without this header a caller would send its next request into
-            # it. Where a body has two lengths, a proxy may see another end of it (RFC 9112, section 6.1). A caller
-            # without a key whose request fails needs a new connection for the next one, and few of those are accepted
-            # at a time.
-            headers["connection"] = "close"
-        media_type = answer.media_type if answer.body else None
-        response = Response(answer.body, answer.status, headers, media_type)
-        for cookie in cookies:
-            response.headers.append("set-cookie", cookie)
-        if answer.rest is None:
-            await response(scope, receive, send)
+        except (Exception, asyncio.CancelledError) as error:
+            answer = await self.refuse(_refusal_from_error(error, visit.request), visit)
+        response, request = _build_response(answer, visit), visit.request
+        if answer.further_parts is None:
+            await response(request.scope, request.receive, send)
         else:
-            await self._send_parts(response, answer.rest, request, send)
+            await self._send_parts(response, answer.further_parts, request, send)
         self.context.touch()
-        log = _strangers if visit.is_strangers else _access
-        log.info(
-            "%s %s%s %d %.1f ms %s",
-            remove_known_keys(request.method)[:_METHOD_CHARACTERS],
-            remove_known_keys(scope["path"])[:_PATH_CHARACTERS],
-            # Log only names: a value may be a misplaced secret.
-            remove_known_keys(f"?{'&'.join(request.query_params.keys())}")[:_PATH_CHARACTERS]
-            if request.query_params
-            else "",
-            answer.status,
-            (self.context.clock.monotonic() - began) * 1000,
-            (visit.principal and visit.principal.key_id) or "-",
-        )
+        _log_access(visit, answer.status, self.context.clock.monotonic() - began)
 
     async def _send_parts(
-        self, response: Response, rest: AsyncGenerator[bytes, None], request: Request, send: Send
+        self, response: Response, further_parts: AsyncGenerator[bytes, None], request: Request, send: Send
     ) -> None:
         """Send a body as it is made, while the caller stays; make none for ``HEAD``."""
         # The length is not known yet.
@@ -188,8 +149,8 @@ class ServiceApp:
             leaving = asyncio.ensure_future(_leaving(request))
             try:
                 await send({"type": "http.response.body", "body": response.body, "more_body": True})
-                async with contextlib.aclosing(rest):
-                    async for part in rest:
+                async with contextlib.aclosing(further_parts):
+                    async for part in further_parts:
                         if leaving.done():
                             return
                         await send({"type": "http.response.body", "body": part, "more_body": True})
@@ -269,7 +230,7 @@ class ServiceApp:
         if not self.context.options.has_interface:
             raise RefusalError("not_found", "This process drives runs and has no interface.")
         try:
-            endpoint, ids = self._routes.find(request.method, request.scope["path"])
+            endpoint, ids = self._router.find(request.method, request.scope["path"])
         except RefusalError:
             # Only authenticated callers learn which paths exist, except those of pages.
             await self._admit(visit, None)
@@ -277,12 +238,12 @@ class ServiceApp:
         principal = await self._admit(visit, endpoint)
         if not endpoint.is_open:
             require(principal.role, endpoint.needs)
-        call = AuthenticatedRequest(
+        call = ServiceCall(
             context=self.context,
             principal=principal,
             ids=ids,
             query=request.query_params,
-            is_form=_is_form(request),
+            is_form=is_form(request),
             cookie=request.cookies.get(browser_sessions.COOKIE) or request.cookies.get(browser_sessions.PAGE_COOKIE),
             is_here=_is_here(request),
             peer=visit.peer,
@@ -292,7 +253,9 @@ class ServiceApp:
         in_flight = self.context.strangers.bytes_in_flight if visit.is_strangers else self.context.bytes_in_flight
         # Decoded content takes many times the memory of its bytes, so they count until the response is complete.
         with in_flight.share() as share:
-            return await self._change(replace(call, **await self._read(visit, endpoint, share)), endpoint)
+            return await replace(call, **await self._read(visit, endpoint, share)).answer_once(
+                endpoint.handle, is_one_write=endpoint.is_one_write
+            )
 
     async def _read(self, visit: _Visit, endpoint: Endpoint, share: Share) -> dict[str, Any]:
         """Return what a mutation's body adds to the call: its content, and the idempotency key with its scope."""
@@ -321,32 +284,6 @@ class ServiceApp:
             keyed = IdempotentRequest(principal, f"{endpoint.method} {path}", key, digest)
         return {"content": content, "keyed": keyed}
 
-    async def _change(self, call: AuthenticatedRequest, endpoint: Endpoint) -> ServiceResponse:
-        """Answer a mutation. A request whose key was answered before gets that response again, without its handler.
-
-        The turn makes requests with the same key wait for each other; the handler's transaction stores the response
-        (manual: interface, "Idempotency").
-
-        Raises:
-            RefusalError: ``permission_denied`` or ``idempotency_conflict`` when the key belongs to another request, or
-                a refusal of the handler.
-        """
-        if call.keyed is None:
-            return await endpoint.handle(call)
-        async with self.context.turns.of(call.keyed):
-            look = partial(self.context.database.look, call.keyed.first_answer)
-            # One write of a shared database looks by itself.
-            is_unseen = endpoint.is_one_write and self.context.is_shared
-            try:
-                return (None if is_unseen else await look()) or await endpoint.handle(call)
-            except AnsweredElsewhere as known:
-                return known.answer
-            except RefusalError:
-                # It may be refused before its write; the first response counts all the same.
-                if is_unseen and (first := await look()) is not None:
-                    return first
-                raise
-
     async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Authenticate the caller before any of the body is read, and count the request.
 
@@ -357,7 +294,7 @@ class ServiceApp:
             RefusalError: ``unauthenticated`` or ``rate_limited``.
         """
         try:
-            principal = await self._caller(visit, endpoint)
+            principal = await self._principal(visit, endpoint)
         except RefusalError as refusal:
             visit.know(None)
             raise self.context.strangers.refuse(visit.peer, refusal) from refusal
@@ -372,7 +309,7 @@ class ServiceApp:
             await self.context.rate_limit.admit(principal.key_id)
         return principal
 
-    async def _caller(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
+    async def _principal(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted."""
         request = visit.request
         shown = request.headers.getlist("authorization")
@@ -446,51 +383,65 @@ class _Visit:
     def know(self, principal: Principal | None) -> None:
         """Record the caller, also for the connection; ``None`` for an invalid key."""
         self.principal = principal
-        connection: Caller | None = self.request.scope.get("state", {}).get(CONNECTION)
+        connection: KeyedConnection | None = self.request.scope.get("state", {}).get(CONNECTION)
         if connection is not None:
             connection.identify(is_keyed=not self.is_strangers)
+
+
+def _refusal_from_error(error: BaseException, request: Request) -> RefusalError:
+    """Return what the caller of a failed request learns; log what it does not."""
+    match error:
+        case RefusalError():
+            return error
+        case asyncio.CancelledError():
+            return RefusalError("internal", cause="the service stopped before the answer")
+        case DatabaseUnreachableError():
+            _log.error("a request could not be answered: %s", error)
+            detail = _AWAY_AT_READ if request.method in {"GET", "HEAD"} else _AWAY
+            return RefusalError("service_unavailable", detail, headers=(("Retry-After", "1"),), cause=str(error))
+        case DataError():
+            _log.error("a request could not be kept: %s", error)
+            return RefusalError("internal", _UNKEPT, cause=str(error))
+    _log.exception("a request failed with an unexpected error")
+    return RefusalError("internal", cause=f"{type(error).__name__}: {error}")
+
+
+def _build_response(answer: ServiceResponse, visit: _Visit) -> Response:
+    """Build the response with its headers; of a body in parts, the first one."""
+    headers = dict(header for header in (*_HEADERS, *answer.headers) if header[0] != "Set-Cookie")
+    is_doubtful = {"content-length", "transfer-encoding"} <= set(visit.request.headers)
+    if visit.leaves_body or is_doubtful or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
+        # The connection closes after this response; without this header a caller would send its next request into it.
+        # Where a body has two lengths, a proxy may see another end of it (RFC 9112, section 6.1). A caller without a
+        # key whose request fails needs a new connection for the next one, and few of those are accepted at a time.
+        headers["connection"] = "close"
+    response = Response(answer.body, answer.status, headers, answer.media_type if answer.body else None)
+    for name, value in answer.headers:
+        if name == "Set-Cookie":
+            response.headers.append("set-cookie", value)
+    return response
+
+
+def _log_access(visit: _Visit, status: int, seconds: float) -> None:
+    request = visit.request
+    log = _strangers if visit.is_strangers else _access
+    log.info(
+        "%s %s%s %d %.1f ms %s",
+        remove_known_keys(request.method)[:_METHOD_CHARACTERS],
+        remove_known_keys(request.scope["path"])[:_PATH_CHARACTERS],
+        # Log only names: a value may be a misplaced secret.
+        remove_known_keys(f"?{'&'.join(request.query_params.keys())}")[:_PATH_CHARACTERS]
+        if request.query_params
+        else "",
+        status,
+        seconds * 1000,
+        (visit.principal and visit.principal.key_id) or "-",
+    )
 
 
 async def _leaving(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def decode_body(
-    body: bytes, request: Request, *, is_required: bool, takes_form: bool = False, takes_digest: bool = True
-) -> tuple[Any, str]:
-    """Decode the JSON value of a request body and its digest; with ``takes_form`` also the fields of an HTML form.
-
-    Runs on any thread. Without ``takes_digest`` the digest is empty.
-
-    Raises:
-        RefusalError: ``unsupported_media_type`` when the body is compressed or not declared as JSON,
-            ``validation_failed`` when it is not JSON, has duplicate members or a misplaced secret, or is missing where
-            required.
-    """
-    if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
-        raise RefusalError("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
-    if takes_form and _is_form(request):
-        # A form without inputs, such as a page that only asks for confirmation, is sent without a body.
-        return read_form(body) if body else {}, ""
-    if not body:
-        if is_required:
-            raise make_validation_error(("body", "Required."))
-        return None, ""
-    if _media_type(request) != JSON_TYPE:
-        raise RefusalError("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
-    try:
-        value = loads_strict(body)
-        if not takes_form:
-            # A private page is where a secret belongs.
-            refuse_secrets(value)
-        return value, hash_body(value) if takes_digest else ""
-    except DuplicateMemberError as error:
-        raise make_validation_error(
-            ("body", "Each member of an object may appear only once."), cause=str(error)
-        ) from None
-    except ValueError as error:
-        raise make_validation_error(("body", "Must be one JSON value in UTF-8."), cause=str(error)) from None
 
 
 def _is_here(request: Request) -> bool:
@@ -499,14 +450,6 @@ def _is_here(request: Request) -> bool:
     if server is None or server[1] is None:
         return True  # only a Unix socket has no port
     return request.client is not None and is_loopback_address(request.client.host)
-
-
-def _is_form(request: Request) -> bool:
-    return _media_type(request) == FORM_TYPE
-
-
-def _media_type(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _to_origin_form(scope: Scope) -> Scope:

@@ -19,8 +19,8 @@ class ServiceResponse:
     Attributes:
         body: The exact bytes; empty for 204.
         kept: What to store for the idempotency key in place of the body; ``None`` for the body itself.
-        rest: Continuation of the body, made as fast as the caller reads it; ``None`` if the body is whole, as in every
-            response to a mutation.
+        further_parts: What follows the body, made as fast as the caller reads it; ``None`` if the body is whole, as in
+            every response to a mutation.
     """
 
     status: int
@@ -28,7 +28,7 @@ class ServiceResponse:
     media_type: str = JSON_TYPE
     headers: tuple[tuple[str, str], ...] = ()
     kept: bytes | None = field(default=None, repr=False)
-    rest: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
+    further_parts: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
 
 
 def make_json_response(value: object) -> ServiceResponse:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
+from runwatch.service.http.endpoints import Endpoint, shows
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.organization import wallet
 from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.tables import tenants
@@ -14,7 +15,7 @@ MAX_CLOSED: Final = 100
 """Most records with an unreadable secret to name in the account."""
 
 
-def read_account(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_account(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return who the caller is and what is left to spend.
 
     The additional member ``closed_secrets`` names up to :data:`MAX_CLOSED` records whose secret no master key opens; it

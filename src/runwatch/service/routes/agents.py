@@ -11,21 +11,23 @@ from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import agents
 from runwatch.service.models.agents import preflight
 from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
 from runwatch.service.transaction import Row, Transaction, pick
 
 
-def list_agents(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_agents(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return all agents, newest first. The list has no pages."""
     rows = agents.list_all(transaction, call.tenant_id)
     return {"agents": [agents.agent_json(transaction, row) for row in rows]}
 
 
-async def register(call: AuthenticatedRequest) -> ServiceResponse:
+async def register(call: ServiceCall) -> ServiceResponse:
     """Register an agent of a connected repository; it is degraded if its address does not respond."""
     request = parse_body(AgentRequest, call.content)
     found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
@@ -37,17 +39,17 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(effect)
 
 
-def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_connection(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     view = bindings.view(transaction, _find(transaction, call)["arm_id"])
     return pick(view, "status handle origin generation stop_at days_remaining pending_key")
 
 
-async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def begin_connection(call: ServiceCall) -> ServiceResponse:
     """Let the user enter the agent's key once, on a private page whose address is returned only here."""
     return await ask_for_key(call, "agent", lambda transaction: _usable(transaction, call), "arm_id")
 
 
-async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def test_connection(call: ServiceCall) -> ServiceResponse:
     """Test the staged key, and put it into use if the test passes; otherwise the key in use stays."""
     request = parse_body(ConnectionTestRequest, call.content)
 
@@ -69,7 +71,7 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
     return await conclude_test(call, row["arm_id"], failure, promote, take)
 
 
-async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def revoke_connection(call: ServiceCall) -> ServiceResponse:
     request = parse_body(ConnectionRevokeRequest, call.content)
 
     def effect(transaction: Transaction) -> dict[str, Any]:
@@ -80,25 +82,25 @@ async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
     return await write_and_destroy(call, call.ids["arm_id"], effect)
 
 
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
+def _find(transaction: Transaction, call: ServiceCall) -> Row:
     return agents.find(transaction, call.tenant_id, call.ids["arm_id"])
 
 
-def _usable(transaction: Transaction, call: AuthenticatedRequest) -> Row:
+def _usable(transaction: Transaction, call: ServiceCall) -> Row:
     row = _find(transaction, call)
     if row["status"] == "disabled":
         raise RefusalError("invalid_state", "The agent is disabled, and stays so; register it anew.")
     return row
 
 
-async def _try(call: AuthenticatedRequest, url: str, handle: str) -> str | None:
+async def _try(call: ServiceCall, url: str, handle: str) -> str | None:
     key = await call.context.vault.get(handle)
     if key is None:
         return "credential_unavailable"
     return await agents.try_key(call.context.outbound, url, _reach(call), key)
 
 
-def _reach(call: AuthenticatedRequest) -> AddressPolicy:
+def _reach(call: ServiceCall) -> AddressPolicy:
     return call.context.reach_policy.endpoints(call.tenant_id)
 
 

@@ -10,9 +10,11 @@ from runwatch.records.requests.template import TEMPLATES, ApplicationRequest, Re
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.pagination import read_choice
 from runwatch.service.http.responses import ServiceResponse, make_json_response, make_one_time_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.setup import application_steps, applications
 from runwatch.service.setup.application_json import application_json
 from runwatch.service.setup.templates import POOLED
@@ -26,7 +28,7 @@ _FAILURES: Final = {
 """For each action that retries, the failure that the application must have."""
 
 
-async def apply(call: AuthenticatedRequest) -> ServiceResponse:
+async def apply(call: ServiceCall) -> ServiceResponse:
     """Apply a reviewed plan. The same application key leads to the same application."""
     request = parse_body(ApplicationRequest, call.content)
     assert call.keyed is not None
@@ -41,7 +43,7 @@ async def apply(call: AuthenticatedRequest) -> ServiceResponse:
     return await _write(call, effect)
 
 
-async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
+async def look_up(call: ServiceCall) -> ServiceResponse:
     """Return the application of a template under an application key, or ``null``."""
     template_id = read_choice(call.query, "template_id", TEMPLATES)
     key = call.query.get("idempotency_key", "")
@@ -56,13 +58,13 @@ async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
     return make_json_response({"application": loads(answer.body)})
 
 
-async def read_application(call: AuthenticatedRequest) -> ServiceResponse:
+async def read_application(call: ServiceCall) -> ServiceResponse:
     """Return one application, brought up to date."""
     await call.read(lambda transaction: _find(transaction, call))
     return await _up_to_date(call, call.ids["application_id"])
 
 
-async def resume(call: AuthenticatedRequest) -> ServiceResponse:
+async def resume(call: ServiceCall) -> ServiceResponse:
     """Continue an application.
 
     Raises:
@@ -98,7 +100,7 @@ async def resume(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def _write(
-    call: AuthenticatedRequest, effect: Callable[[Transaction], tuple[ServiceResponse, list[RunState]]]
+    call: ServiceCall, effect: Callable[[Transaction], tuple[ServiceResponse, list[RunState]]]
 ) -> ServiceResponse:
     """Apply an effect, and drive the runs that it submitted."""
     answer, accepted = await call.write_with(effect)
@@ -107,19 +109,19 @@ async def _write(
     return answer
 
 
-async def _up_to_date(call: AuthenticatedRequest, application_id: str) -> ServiceResponse:
+async def _up_to_date(call: ServiceCall, application_id: str) -> ServiceResponse:
     continue_url = await application_steps.advance_application(call.context, call.principal, application_id)
     return await call.read(lambda transaction: _response(transaction, call, application_id, continue_url))
 
 
 def _response(
-    transaction: Transaction, call: AuthenticatedRequest, application_id: str, continue_url: str | None
+    transaction: Transaction, call: ServiceCall, application_id: str, continue_url: str | None
 ) -> ServiceResponse:
     row = applications.find(transaction, call.tenant_id, application_id)
     return make_one_time_response(application_json(transaction, row, continue_url), application_json(transaction, row))
 
 
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
+def _find(transaction: Transaction, call: ServiceCall) -> Row:
     return applications.find(transaction, call.tenant_id, call.ids["application_id"])
 
 

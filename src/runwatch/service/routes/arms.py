@@ -8,9 +8,11 @@ from typing import Any, Final
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.pagination import parse_page_parameters, read_filters
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.agents import preflight
 from runwatch.service.routes.key_page import write_and_destroy
@@ -20,7 +22,7 @@ from runwatch.service.transaction import Row, Transaction
 STATUSES: Final = ("ready", "degraded", "disabled")
 
 
-def list_arms(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
+def list_arms(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
     """Return a page of options, newest first, optionally by kind and status."""
     paging = parse_page_parameters(call, "arms")
     where = read_filters(call, kind=ARM_KINDS, status=STATUSES)
@@ -28,11 +30,11 @@ def list_arms(transaction: Transaction, call: AuthenticatedRequest) -> dict[str,
     return paging.page("arms", rows, lambda shown: arm_json.arms_json(transaction, shown))
 
 
-def read_arm(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_arm(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     return arm_json.arm_json(transaction, arms.find(transaction, call.tenant_id, call.ids["arm_id"]))
 
 
-async def register(call: AuthenticatedRequest) -> ServiceResponse:
+async def register(call: ServiceCall) -> ServiceResponse:
     """Register an option. An agent's address is called first; the agent is ``degraded`` if it does not respond."""
     request = parse_body(arm_model(call.content), call.content)
     found = await _preflight(call, request)
@@ -44,7 +46,7 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(effect)
 
 
-async def change(call: AuthenticatedRequest) -> ServiceResponse:
+async def change(call: ServiceCall) -> ServiceResponse:
     """Change some members of an option; the result must be one that could be registered."""
     content = call.content
     if not isinstance(content, Mapping):
@@ -71,7 +73,7 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
     return await write_and_destroy(call, arm_id, effect)
 
 
-async def disable(call: AuthenticatedRequest) -> ServiceResponse:
+async def disable(call: ServiceCall) -> ServiceResponse:
     """Disable an option permanently and return it; runs already using it are not stopped."""
     arm_id, key_id = call.ids["arm_id"], call.principal.key_id
 
@@ -95,7 +97,7 @@ def _changed(row: Row, content: Mapping[str, Any]) -> ArmRequest:
     return parse_body(arm_model(whole), whole)
 
 
-async def _preflight(call: AuthenticatedRequest, request: ArmRequest) -> dict[str, Any] | None:
+async def _preflight(call: ServiceCall, request: ArmRequest) -> dict[str, Any] | None:
     if not isinstance(request, AgentArmRequest):
         return None
     reach = call.context.reach_policy.endpoints(call.tenant_id)

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from runwatch.records.requests.review import CredentialWrite
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows, takes
+from runwatch.service.http.endpoints import Endpoint, shows, takes
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.ids import new_id
 from runwatch.service.tables.review import credentials
 from runwatch.service.transaction import Transaction, pick
@@ -14,13 +15,13 @@ from runwatch.service.transaction import Transaction, pick
 _SHOWN: Final = "credential_ref display_name created_at"
 
 
-def list_credentials(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_credentials(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return all references, newest first. The list has no pages."""
     rows = transaction.newest(credentials, {"tenant_id": call.tenant_id})
     return {"credentials": [pick(row, _SHOWN) for row in rows]}
 
 
-def add_credential(transaction: Transaction, call: AuthenticatedRequest, body: CredentialWrite) -> dict[str, Any]:
+def add_credential(transaction: Transaction, call: ServiceCall, body: CredentialWrite) -> dict[str, Any]:
     """Store a reference. It is a name without a key; the connection of a saved model is named by its own id."""
     reference = new_id("cred_ref", transaction.now)
     transaction.add(

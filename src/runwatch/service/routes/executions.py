@@ -13,10 +13,12 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.pagination import parse_page_parameters, read_filters, read_since
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import events
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.tables.live import live_runs
@@ -26,7 +28,7 @@ from runwatch.service.transaction import Row, Transaction, pick
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
 
 
-async def submit(call: AuthenticatedRequest) -> ServiceResponse:
+async def submit(call: ServiceCall) -> ServiceResponse:
     """Accept a run; see :func:`runwatch.service.execution.submission.submit` for refusals."""
     if call.content is None:
         raise make_validation_error(("body", "Must be an object."))
@@ -42,7 +44,7 @@ async def submit(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-def list_runs(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
+def list_runs(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
     """Return a page of runs, newest first."""
     paging = parse_page_parameters(call, "executions")
     since = read_since(call.query)
@@ -57,7 +59,7 @@ def list_runs(transaction: Transaction, call: AuthenticatedRequest) -> dict[str,
     return paging.page("executions", rows, lambda shown: [_form(transaction, runs.run_from_row(row)) for row in shown])
 
 
-def read_run(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_run(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return one run, with what providers said on its failed calls; lists, events and webhooks leave that out."""
     run = _find(transaction, call)
     errors = live_rows.provider_errors_json(transaction, run) if run.mode == "live" else []
@@ -74,7 +76,7 @@ def _form(transaction: Transaction, run: RunState) -> dict[str, Any]:
     return form if arm is None else {**form, "required_arm": pick(arm, "arm_id display_name status status_reason")}
 
 
-async def list_events(call: AuthenticatedRequest) -> ServiceResponse:
+async def list_events(call: ServiceCall) -> ServiceResponse:
     """Return the run's events after the one named by ``after``, oldest first, or all of them if that one is unknown.
 
     The stored texts are sent unchanged, so an event has the same bytes on every read.
@@ -102,7 +104,7 @@ def _why(run: RunState) -> str:
     return f"To wait for it: {runwatch_command('runs watch', run.execution_id)}"
 
 
-def read_result(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_result(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return the model output of a completed live run while it is retained."""
     run = _find(transaction, call)
     if run.mode == "echo":
@@ -115,7 +117,7 @@ def read_result(transaction: Transaction, call: AuthenticatedRequest) -> dict[st
     return live_rows.result_json(row)
 
 
-async def cancel(call: AuthenticatedRequest) -> ServiceResponse:
+async def cancel(call: ServiceCall) -> ServiceResponse:
     """Cancel a run that is not final; a provider call in progress is not undone."""
     run_id, key_id = call.ids["execution_id"], call.principal.key_id
     answer = await call.write(
@@ -125,7 +127,7 @@ async def cancel(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> RunState:
+def _find(transaction: Transaction, call: ServiceCall) -> RunState:
     return runs.find(transaction, call.tenant_id, call.ids["execution_id"])
 
 

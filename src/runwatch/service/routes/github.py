@@ -11,15 +11,16 @@ from runwatch.records.requests.review import GithubIntentRequest
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows, takes
+from runwatch.service.http.endpoints import Endpoint, shows, takes
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import github
 from runwatch.service.routes.private_pages import EntryPage
 from runwatch.service.tables.review import github_connections
 from runwatch.service.transaction import Transaction
 
 
-def begin(transaction: Transaction, call: AuthenticatedRequest, request: GithubIntentRequest) -> ServiceResponse:
+def begin(transaction: Transaction, call: ServiceCall, request: GithubIntentRequest) -> ServiceResponse:
     """Start the connection of one repository; the response names the page that completes it, which is a secret."""
     intent, continue_url = private_entry.begin(
         transaction, call.principal, github.ENTRY, request.repository, origin=call.context.page_origin
@@ -28,15 +29,13 @@ def begin(transaction: Transaction, call: AuthenticatedRequest, request: GithubI
     return make_continue_response(members, continue_url)
 
 
-def list_connections(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_connections(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return the repositories recorded as connected, newest first."""
     rows = transaction.newest(github_connections, {"tenant_id": call.tenant_id})
     return {"connections": [github.connection_json(row) for row in rows]}
 
 
-async def _complete(
-    call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-) -> dict[str, Any]:
+async def _complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
     def effect(transaction: Transaction) -> dict[str, Any]:
         used = private_entry.use(transaction, github.ENTRY, token)
         return github.connection_json(github.record(transaction, used.tenant_id, used.subject_id, used.principal_id))

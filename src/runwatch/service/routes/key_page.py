@@ -18,9 +18,10 @@ from runwatch.service.checks import bindings
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.stop_date import parse_stop
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, parse_body
+from runwatch.service.http.bodies import parse_body
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes.private_pages import EntryPage, read_secret
 from runwatch.service.tables.checks import verifiers
 from runwatch.service.tables.models import arms
@@ -43,7 +44,7 @@ def url_of_agent(transaction: Transaction, intent: EntryIntent) -> str | None:
 
 
 async def ask_for_key(
-    call: AuthenticatedRequest, kind: str, find: Callable[[Transaction], Row], id_column: str
+    call: ServiceCall, kind: str, find: Callable[[Transaction], Row], id_column: str
 ) -> ServiceResponse:
     """Let the user enter an endpoint's key once, on a private page whose address is returned only here.
 
@@ -92,7 +93,7 @@ def promotion(subject_id: str, request: ConnectionTestRequest, failure: str | No
 
 
 async def conclude_test(
-    call: AuthenticatedRequest,
+    call: ServiceCall,
     subject_id: str,
     failure: str | None,
     promote: Callable[[Transaction], object],
@@ -118,7 +119,7 @@ async def conclude_test(
 
 
 async def write_and_destroy(
-    call: AuthenticatedRequest, subject_id: str, effect: Callable[[Transaction], object]
+    call: ServiceCall, subject_id: str, effect: Callable[[Transaction], object]
 ) -> ServiceResponse:
     """Change a check or an agent, and remove the keys that it loses by it."""
     answer = await call.write(effect)
@@ -138,9 +139,7 @@ def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | Non
         find_url: Finds the current endpoint of an intent's subject; ``None`` if the subject no longer accepts a key.
     """
 
-    async def complete(
-        call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-    ) -> dict[str, Any]:
+    async def complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
         """Stage the key.
 
         Raises:

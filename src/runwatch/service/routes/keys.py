@@ -10,21 +10,23 @@ from runwatch.records.requests.organization import KeyLabel, KeyMint
 from runwatch.service.access import api_keys, browser_sessions
 from runwatch.service.access.authentication import Principal, add_key, hash_secret, new_key
 from runwatch.service.checks import bindings
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows, takes
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import handoffs
 from runwatch.service.transaction import Transaction
 
 _KEY: Final = "/v1/api-keys/{api_key_id}"
 
 
-def list_keys(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_keys(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every key of the organization, newest first, by prefix and never in full. The list has no pages."""
     rows = api_keys.list_all(transaction, call.tenant_id)
     return {"api_keys": [api_keys.key_json(row, call.context.key_uses) for row in rows]}
 
 
-async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
+async def mint_key(call: ServiceCall) -> ServiceResponse:
     """Mint a key, returned only here."""
     request = parse_body(KeyMint, call.content)
     tenant_id, key = call.tenant_id, new_key()
@@ -46,12 +48,12 @@ async def mint_key(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-def label_key(transaction: Transaction, call: AuthenticatedRequest, request: KeyLabel) -> dict[str, Any]:
+def label_key(transaction: Transaction, call: ServiceCall, request: KeyLabel) -> dict[str, Any]:
     row = api_keys.rename(transaction, call.tenant_id, call.ids["api_key_id"], request.display_name)
     return api_keys.key_json(row, call.context.key_uses)
 
 
-async def revoke_key(call: AuthenticatedRequest) -> ServiceResponse:
+async def revoke_key(call: ServiceCall) -> ServiceResponse:
     """Revoke a key, effective from this response, and cancel what it started and did not finish."""
     key_id, tenant_id = call.ids["api_key_id"], call.tenant_id
 

@@ -10,8 +10,10 @@ from runwatch.records.requests.source import QuoteRequest
 from runwatch.service.access.roles import READ
 from runwatch.service.amounts import numeral
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog
 from runwatch.service.models.arms import NO_DEPLOYMENT
 from runwatch.service.models.availability import is_usable
@@ -20,7 +22,7 @@ from runwatch.service.tables.models import connections, deployments
 from runwatch.service.transaction import Transaction
 
 
-def read_catalog(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_catalog(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every listed deployment of a usable connection, newest first. The list has no pages."""
     mine = {"tenant_id": call.tenant_id}
     usable = {row["connection_id"]: row for row in transaction.list_all(connections, mine) if is_usable(row)}
@@ -31,7 +33,7 @@ def read_catalog(transaction: Transaction, call: AuthenticatedRequest) -> dict[s
     return {"catalog_policy": catalog.CATALOG_POLICY, "models": models}
 
 
-async def quote_call(call: AuthenticatedRequest) -> ServiceResponse:
+async def quote_call(call: ServiceCall) -> ServiceResponse:
     """Quote a call of some size at known prices; stateless, without asking a provider.
 
     Not in the specification. ``usd`` and ``pricing_basis`` are ``null`` when the cost is unknown: a model without a

@@ -6,29 +6,30 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from runwatch.service.access.finder import finder
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
+from runwatch.service.http.endpoints import Endpoint, shows
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog, sources
 from runwatch.service.tables.models import deployments
 from runwatch.service.transaction import Row, Transaction
 
 
-def list_deployments(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_deployments(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every deployment of the organization, newest first, including disabled ones. The list has no pages."""
     return {"deployments": [catalog.deployment_json(row) for row in _all_of(transaction, call)]}
 
 
-def read_deployment(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_deployment(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     return catalog.deployment_json(_find(transaction, call.tenant_id, call.ids["model_deployment_id"]))
 
 
-def list_definitions(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_definitions(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return each model that a connection of the organization serves or has served, as in the newest list."""
     oldest_first = reversed(_all_of(transaction, call))
     definitions = {row["model_key"]: catalog.definition_json(row) for row in oldest_first}
     return {"schema_version": sources.SCHEMA_VERSION, "models": list(definitions.values())[::-1]}
 
 
-def _all_of(transaction: Transaction, call: AuthenticatedRequest) -> Sequence[Row]:
+def _all_of(transaction: Transaction, call: ServiceCall) -> Sequence[Row]:
     return transaction.newest(deployments, {"tenant_id": call.tenant_id})
 
 

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models.server_discovery import find_servers
 
 
-async def search(call: AuthenticatedRequest) -> ServiceResponse:
+async def search(call: ServiceCall) -> ServiceResponse:
     """Ask the usual loopback ports, except the service's own, for models; stateless, so a repeat asks again.
 
     Raises:

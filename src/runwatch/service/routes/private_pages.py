@@ -19,9 +19,10 @@ from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import ANONYMOUS
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 
 SECRET_CHARACTERS: Final = 4096
 
@@ -44,7 +45,7 @@ class EntryPage:
     button: str
     facts: Callable[[EntryIntent], list[tuple[str, str]]]
     sentences: Callable[[EntryIntent], list[str]]
-    complete: Callable[[AuthenticatedRequest, str, EntryIntent, Mapping[str, str]], Awaitable[dict[str, Any]]]
+    complete: Callable[[ServiceCall, str, EntryIntent, Mapping[str, str]], Awaitable[dict[str, Any]]]
     done: Callable[[EntryIntent], list[str]]
     fields: Sequence[PageInput] = ()
 
@@ -69,7 +70,7 @@ def read_secret(fields: Mapping[str, str]) -> Secret:
     return Secret(value)
 
 
-async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
+async def show(entries: Entries, call: ServiceCall) -> ServiceResponse:
     kind, token = _entry_of(entries, call)
     if call.query.get("done"):
         used = await call.read(lambda transaction: private_entry.find_used(transaction, call.ids["kind"], token))
@@ -79,7 +80,7 @@ async def show(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
     return _form(kind, intent).show()
 
 
-async def take(entries: Entries, call: AuthenticatedRequest) -> ServiceResponse:
+async def take(entries: Entries, call: ServiceCall) -> ServiceResponse:
     """Accept the input; respond to JSON with JSON, and to a form with a redirect.
 
     Raises:
@@ -109,7 +110,7 @@ def _form(kind: EntryPage, intent: EntryIntent) -> HtmlForm:
     return HtmlForm(kind.title, kind.sentences(intent), kind.button, facts, kind.fields)
 
 
-def _entry_of(entries: Entries, call: AuthenticatedRequest) -> tuple[EntryPage, str]:
+def _entry_of(entries: Entries, call: ServiceCall) -> tuple[EntryPage, str]:
     kind = entries.get(call.ids["kind"])
     if kind is None:
         raise RefusalError("not_found", "There is no such page.")

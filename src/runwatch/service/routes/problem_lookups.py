@@ -12,9 +12,10 @@ from typing import Any, Final
 from runwatch.base.json import loads
 from runwatch.service.access.roles import MANAGE
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.pagination import read_since
 from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import problems
 from runwatch.service.tables.organization import local_owner
 from runwatch.service.transaction import Row, Transaction, pick
@@ -25,7 +26,7 @@ MOST: Final = 1_000
 MOST_INSTANCES: Final = 50
 
 
-async def look_up(call: AuthenticatedRequest) -> ServiceResponse:
+async def look_up(call: ServiceCall) -> ServiceResponse:
     """Return the Problems of some instances, or those from ``since`` to ``until``, newest first."""
     instances = tuple(part for part in call.query.get("instance", "").split(",") if part)
     if len(instances) > MOST_INSTANCES:

@@ -7,15 +7,16 @@ from typing import Final
 
 from runwatch.records.states import FINAL_STATES
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.pagination import read_filters, read_since
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import receipt_arms, receipts
 from runwatch.service.transaction import Row, Transaction
 
 
-async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
+async def list_receipts(call: ServiceCall) -> ServiceResponse:
     """Return all receipts, newest first; ``since`` applies to the time at which the run became final.
 
     The list has no pages, and so no ``next_cursor`` (manual: interface, "Paging").
@@ -37,7 +38,7 @@ async def list_receipts(call: AuthenticatedRequest) -> ServiceResponse:
     return await stream_texts(call, "receipts", read_part)
 
 
-async def read_receipt(call: AuthenticatedRequest) -> ServiceResponse:
+async def read_receipt(call: ServiceCall) -> ServiceResponse:
     where = {"tenant_id": call.tenant_id, "execution_id": call.ids["execution_id"]}
     row = await call.read(lambda transaction: transaction.one(receipts, where))
     if row is None:

@@ -16,9 +16,10 @@ from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.service import decision_log
 from runwatch.service.execution import run_owners
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, shows
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_parts
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
@@ -29,7 +30,7 @@ from runwatch.service.transaction import Row, Transaction, pick
 EXPORT_VERSION: Final = "aud2.v1"
 
 
-def read_usage(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_usage(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return the usage of the organization's final runs of a period: in total, by arm, by day and by key.
 
     The present names of arms, of their connections and of keys are not in the specification.
@@ -49,7 +50,7 @@ def read_usage(transaction: Transaction, call: AuthenticatedRequest) -> dict[str
     return {"period": period.read_form, **report}
 
 
-def read_eval_summary(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_eval_summary(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return check verdicts and proposed repairs; all of them without ``from`` and ``to``."""
     tenant_id, window = call.tenant_id, read_window(call.query)
     repairs = proposals.within(transaction, tenant_id, window.since, window.before)
@@ -62,7 +63,7 @@ def read_eval_summary(transaction: Transaction, call: AuthenticatedRequest) -> d
     }
 
 
-async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
+async def read_compliance_export(call: ServiceCall) -> ServiceResponse:
     """Return receipts, usage and decisions of a period, with a digest.
 
     ``receipts_ndjson`` holds the receipts verbatim as issued, oldest first, each followed by a line feed. The
@@ -79,7 +80,7 @@ async def read_compliance_export(call: AuthenticatedRequest) -> ServiceResponse:
     return await stream_parts(f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), _export(call, period))
 
 
-async def _export(call: AuthenticatedRequest, period: ServicePeriod) -> AsyncGenerator[bytes, None]:
+async def _export(call: ServiceCall, period: ServicePeriod) -> AsyncGenerator[bytes, None]:
     """Yield an export from the text of its receipts onward, in parts."""
     principal = call.principal
     digest, sums = hashlib.sha256(), usage.Sums()

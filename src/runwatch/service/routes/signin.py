@@ -8,9 +8,10 @@ from typing import Final
 
 from runwatch.service.access import browser_sessions
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 
 _SIGN_OUT: Final = f"{browser_sessions.PATH}/sign-out"
 
@@ -33,7 +34,7 @@ _SIGNED_IN: Final = HtmlForm(
 )
 
 
-async def show(call: AuthenticatedRequest) -> ServiceResponse:
+async def show(call: ServiceCall) -> ServiceResponse:
     """Show the form, or the result of a sign-in while the browser's session lasts."""
     token = call.cookie
     if not call.query.get("done") or token is None:
@@ -42,7 +43,7 @@ async def show(call: AuthenticatedRequest) -> ServiceResponse:
     return _FORM.show() if key_id is None else _SIGNED_IN.show()
 
 
-async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
+async def sign_in(call: ServiceCall) -> ServiceResponse:
     """Start a session of the entered key.
 
     Raises:
@@ -68,7 +69,7 @@ async def sign_in(call: AuthenticatedRequest) -> ServiceResponse:
     return see_other(f"{browser_sessions.PAGE}?done=yes", headers=cookie)
 
 
-async def sign_out(call: AuthenticatedRequest) -> ServiceResponse:
+async def sign_out(call: ServiceCall) -> ServiceResponse:
     """End the session of the request's cookie, and clear the cookie."""
     token = call.cookie
     if token is not None:

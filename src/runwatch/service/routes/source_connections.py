@@ -11,8 +11,10 @@ from typing import Any, Final
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog, connections, model_sync, sources
 from runwatch.service.models.availability import FAILED, is_usable
 from runwatch.service.models.connections import ConnectionChange
@@ -32,17 +34,17 @@ _CLOSED_KEY: Final = (
 )
 
 
-def list_connections(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_connections(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every connection of the organization, newest first, including disconnected ones. The list has no pages."""
     rows = transaction.newest(connections_table, {"tenant_id": call.tenant_id})
     return {"connections": [connections.connection_json(row) for row in rows]}
 
 
-def read_connection(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_connection(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     return connections.connection_json(connections.find(transaction, call.tenant_id, call.ids["connection_id"]))
 
 
-async def connect(call: AuthenticatedRequest) -> ServiceResponse:
+async def connect(call: ServiceCall) -> ServiceResponse:
     """Connect a source with the credential of a completed handoff.
 
     A working connection that gets another key or more models by it is tested with them first. If the test fails, the
@@ -70,7 +72,7 @@ async def connect(call: AuthenticatedRequest) -> ServiceResponse:
     return await _write(call, effect)
 
 
-async def _test_change(call: AuthenticatedRequest, change: ConnectionChange) -> ServedModels:
+async def _test_change(call: ServiceCall, change: ConnectionChange) -> ServedModels:
     """Test a changed connection."""
     known = change.before["endpoint"].get("models", [])
     try:
@@ -86,7 +88,7 @@ async def _test_change(call: AuthenticatedRequest, change: ConnectionChange) -> 
     return found
 
 
-async def test(call: AuthenticatedRequest) -> ServiceResponse:
+async def test(call: ServiceCall) -> ServiceResponse:
     """List the source's models with the connection's own secret, or call those named, and record the result.
 
     A failed test is a result, also without a response: ``test_failure`` and ``test_http_status`` describe it.
@@ -101,7 +103,7 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(lambda transaction: connections.connection_json(record(transaction)))
 
 
-async def sync(call: AuthenticatedRequest) -> ServiceResponse:
+async def sync(call: ServiceCall) -> ServiceResponse:
     """Apply the source's list and the models named in the request; return every model the connection ever had.
 
     Not in the specification: ``left_out``, the listed models that do not respond with text, and ``list_failure``, why
@@ -150,14 +152,14 @@ async def sync(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(effect)
 
 
-def _remove(transaction: Transaction, call: AuthenticatedRequest, request: SyncRequest) -> dict[str, Any]:
+def _remove(transaction: Transaction, call: ServiceCall, request: SyncRequest) -> dict[str, Any]:
     if request.models or request.prices:
         raise make_validation_error(("remove", "Must be alone: a request either adds or removes."))
     served = model_sync.remove(transaction, _find_open(transaction, call), request.remove or ())
     return {"deployments": [catalog.deployment_json(deployment) for deployment in served]}
 
 
-async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
+async def rotate(call: ServiceCall) -> ServiceResponse:
     """Replace the secret; the connection is not used until a test has passed."""
     request = parse_body(RotateRequest, call.content)
 
@@ -170,7 +172,7 @@ async def rotate(call: AuthenticatedRequest) -> ServiceResponse:
     return await _write(call, effect)
 
 
-async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
+async def disconnect(call: ServiceCall) -> ServiceResponse:
     """Disconnect the source, disable what uses it, and remove the secret from this machine."""
     connection_id, key_id = call.ids["connection_id"], call.principal.key_id
     return await _write(
@@ -179,7 +181,7 @@ async def disconnect(call: AuthenticatedRequest) -> ServiceResponse:
 
 
 async def _write(
-    call: AuthenticatedRequest, effect: Callable[[Transaction], tuple[dict[str, Any], str | None]]
+    call: ServiceCall, effect: Callable[[Transaction], tuple[dict[str, Any], str | None]]
 ) -> ServiceResponse:
     """Change a connection, and remove the secret that it no longer uses."""
     answer, old = await call.write_with(effect)
@@ -204,7 +206,7 @@ def _failed_list(connection: Row, named: Sequence[str], error: ProviderError) ->
     return f"The source did not give its list of models: {words}. Nothing was changed.{others}"
 
 
-def _find_open(transaction: Transaction, call: AuthenticatedRequest) -> Row:
+def _find_open(transaction: Transaction, call: ServiceCall) -> Row:
     return connections.find_open(transaction, call.tenant_id, call.ids["connection_id"])
 
 

@@ -13,9 +13,11 @@ from typing import Any, Final
 from runwatch.records.requests.source import HandoffRequest
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_continue_response, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import connections, handoffs, sources
 from runwatch.service.routes.private_pages import EntryPage, read_secret
 from runwatch.service.transaction import Row, Transaction, pick
@@ -23,7 +25,7 @@ from runwatch.service.transaction import Row, Transaction, pick
 _CREATED: Final = 201
 
 
-async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
+async def begin_handoff(call: ServiceCall) -> ServiceResponse:
     """Start the setup of a credential; one without a secret is completed at once."""
     request = parse_body(HandoffRequest, call.content)
     profile = sources.find(sources.profiles(call.context.configured_sources), request.source_id, request.auth_scheme)
@@ -49,7 +51,7 @@ async def begin_handoff(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-async def read_handoff(call: AuthenticatedRequest) -> ServiceResponse:
+async def read_handoff(call: ServiceCall) -> ServiceResponse:
     """Return one handoff, without the address of its page."""
 
     def look(transaction: Transaction) -> tuple[dict[str, Any], bool]:
@@ -68,9 +70,7 @@ def _handoff_json(transaction: Transaction, row: Row) -> dict[str, Any]:
     return handoffs.handoff_json(row, connections.find_same(transaction, row["tenant_id"], row))
 
 
-async def _complete(
-    call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-) -> dict[str, Any]:
+async def _complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
     """Store the secret and complete the handoff."""
     async with call.context.vault.stored(read_secret(fields)) as handle:
         row = await call.context.database.write(lambda transaction: handoffs.complete(transaction, token, handle))

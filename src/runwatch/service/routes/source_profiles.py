@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint
+from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import sources
 
 
-async def list_profiles(call: AuthenticatedRequest) -> ServiceResponse:
+async def list_profiles(call: ServiceCall) -> ServiceResponse:
     """Return every source, including unsupported ones; ``served`` tells them apart."""
     known = sources.profiles(call.context.configured_sources)
     forms = [profile.read_form() for profile in known.values()]

@@ -8,8 +8,10 @@ from runwatch.base.clock import format_iso
 from runwatch.records.requests.template import PlanRequest, SelectionRequest
 from runwatch.service.access.roles import ARMS_MANAGE, READ
 from runwatch.service.errors import RefusalError, make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, takes
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows, takes
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.setup import applications, plans
 from runwatch.service.setup.templates import LANES, VERSION, OrganizationState, template_json
 from runwatch.service.tables.templates import applications as applications_table
@@ -17,13 +19,13 @@ from runwatch.service.tables.templates import selections
 from runwatch.service.transaction import Transaction, pick
 
 
-def list_templates(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_templates(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every template with its current obstacles."""
     estate = OrganizationState.of(transaction, call.tenant_id)
     return {"templates": [template_json(template_id, estate) for template_id in LANES]}
 
 
-async def plan(call: AuthenticatedRequest) -> ServiceResponse:
+async def plan(call: ServiceCall) -> ServiceResponse:
     """Return what applying a template would do. Nothing is written and no provider is called."""
     request = parse_body(PlanRequest, call.content)
 
@@ -34,12 +36,12 @@ async def plan(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.show(look)
 
 
-def read_selection(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_selection(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return the model selected by the organization, or ``null``."""
     return {"selection": _selection(transaction, call.tenant_id)}
 
 
-def select(transaction: Transaction, call: AuthenticatedRequest, request: SelectionRequest) -> dict[str, Any] | None:
+def select(transaction: Transaction, call: ServiceCall, request: SelectionRequest) -> dict[str, Any] | None:
     """Select the model of an application.
 
     Raises:

@@ -9,8 +9,10 @@ from runwatch.records.requests.organization import TenantName
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, hash_secret, new_key
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, takes
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, takes
 from runwatch.service.http.responses import ServiceResponse, make_json_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import tenants
 from runwatch.service.transaction import Row, Transaction, pick
 
@@ -23,7 +25,7 @@ FULL_S: Final = 86_400
 _SHOWN: Final = "tenant_id display_name created_at"
 
 
-async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
+async def sign_up(call: ServiceCall) -> ServiceResponse:
     """Create an organization with its first key, an owner's, returned only here. The one route without a key.
 
     Available only on a service started with ``--allow-signup``. Idempotency keys are ignored, because they would have
@@ -55,7 +57,7 @@ async def sign_up(call: AuthenticatedRequest) -> ServiceResponse:
     return make_json_response({**pick(tenant, _SHOWN), "api_key": api_keys.created_json(row, key)})
 
 
-def rename(transaction: Transaction, call: AuthenticatedRequest, request: TenantName) -> dict[str, Any]:
+def rename(transaction: Transaction, call: ServiceCall, request: TenantName) -> dict[str, Any]:
     """Rename the caller's organization; any other organization does not exist for the caller."""
     if call.ids["tenant_id"] != call.tenant_id:
         raise RefusalError("not_found", "There is no organization with this id.")

@@ -16,8 +16,9 @@ from runwatch.service import amounts
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, takes
+from runwatch.service.http.endpoints import Endpoint, takes
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.organization import wallet
 from runwatch.service.routes.private_pages import EntryPage
 from runwatch.service.setup.templates import OrganizationState
@@ -28,7 +29,7 @@ KIND: Final = "top-up"
 DESCRIPTION: Final = "Sample credit"
 
 
-def begin(transaction: Transaction, call: AuthenticatedRequest, request: TopUpRequest) -> ServiceResponse:
+def begin(transaction: Transaction, call: ServiceCall, request: TopUpRequest) -> ServiceResponse:
     """Request sample credit; the response names the page that grants it, which is a secret.
 
     Raises:
@@ -44,9 +45,7 @@ def begin(transaction: Transaction, call: AuthenticatedRequest, request: TopUpRe
     return make_continue_response({"intent_id": intent.intent_id, "expires_at": intent.expires_at}, continue_url)
 
 
-async def _complete(
-    call: AuthenticatedRequest, token: str, intent: EntryIntent, fields: Mapping[str, str]
-) -> dict[str, Any]:
+async def _complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
     def effect(transaction: Transaction) -> dict[str, Any]:
         used = private_entry.use(transaction, KIND, token)
         wallet.top_up(transaction, used.tenant_id, Decimal(used.details["amount_usd"]), DESCRIPTION)

@@ -11,15 +11,17 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
 from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, Handler, parse_body, shows
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import Handler, ServiceCall
 from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
 from runwatch.service.tables.checks import verifiers as verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 
-def list_verifiers(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
+def list_verifiers(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
     """Return a page of the output checks that are not retired, newest first."""
     paging = parse_page_parameters(call, "verifiers")
     where = {"tenant_id": call.tenant_id, "retired_at": None}
@@ -27,7 +29,7 @@ def list_verifiers(transaction: Transaction, call: AuthenticatedRequest) -> dict
     return paging.page("verifiers", rows, lambda shown: [verifiers.verifier_json(transaction, row) for row in shown])
 
 
-async def register(call: AuthenticatedRequest) -> ServiceResponse:
+async def register(call: ServiceCall) -> ServiceResponse:
     """Register an output check. A failing probe still registers it, as degraded.
 
     The specification shows both the record and the outcome as the response; this service returns both in one object.
@@ -42,12 +44,12 @@ async def register(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(keep)
 
 
-def read_verifier(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def read_verifier(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return one output check that is not retired."""
     return verifiers.verifier_json(transaction, _find(transaction, call))
 
 
-async def change(call: AuthenticatedRequest) -> ServiceResponse:
+async def change(call: ServiceCall) -> ServiceResponse:
     """Change an output check. A new endpoint is probed, with the key in use if it has the same origin."""
     patch = parse_body(VerifierPatch, call.content)
     row = await call.read(lambda transaction: _find(transaction, call))
@@ -64,7 +66,7 @@ async def change(call: AuthenticatedRequest) -> ServiceResponse:
     return await write_and_destroy(call, row["verifier_id"], effect)
 
 
-async def retire(call: AuthenticatedRequest) -> ServiceResponse:
+async def retire(call: ServiceCall) -> ServiceResponse:
     """Retire an output check; repeating it changes nothing."""
 
     def effect(transaction: Transaction) -> ServiceResponse:
@@ -74,7 +76,7 @@ async def retire(call: AuthenticatedRequest) -> ServiceResponse:
     return await write_and_destroy(call, call.ids["verifier_id"], effect)
 
 
-async def test(call: AuthenticatedRequest) -> ServiceResponse:
+async def test(call: ServiceCall) -> ServiceResponse:
     """Probe an output check with the key in use, and store the result; the revision stays."""
     row = await call.read(lambda transaction: _find(transaction, call))
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
@@ -86,7 +88,7 @@ async def test(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.write(effect)
 
 
-async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def read_connection(call: ServiceCall) -> ServiceResponse:
     """Return the protected connection, with ``last_operation`` if ``operation_key`` is given."""
     operation_key = call.query.get("operation_key") or None
     await call.read(lambda transaction: _find(transaction, call))
@@ -95,12 +97,12 @@ async def read_connection(call: AuthenticatedRequest) -> ServiceResponse:
     return await call.show(lambda transaction: bindings.view(transaction, call.ids["verifier_id"], operation_key))
 
 
-async def begin_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def begin_connection(call: ServiceCall) -> ServiceResponse:
     """Let the user enter the endpoint's key once, on a private page whose address is returned only here."""
     return await ask_for_key(call, "verifier", lambda transaction: _find(transaction, call), "verifier_id")
 
 
-async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def test_connection(call: ServiceCall) -> ServiceResponse:
     """Test the staged key, and put it into use if the test passes; otherwise the key in use stays.
 
     A failed test is recorded in the connection's ``last_test`` and answered with ``invalid_state``.
@@ -131,7 +133,7 @@ async def test_connection(call: AuthenticatedRequest) -> ServiceResponse:
     return await conclude_test(call, row["verifier_id"], failure, promote, take)
 
 
-async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
+async def revoke_connection(call: ServiceCall) -> ServiceResponse:
     request = parse_body(ConnectionRevokeRequest, call.content)
 
     def effect(transaction: Transaction) -> dict[str, Any]:
@@ -145,7 +147,7 @@ async def revoke_connection(call: AuthenticatedRequest) -> ServiceResponse:
     return await write_and_destroy(call, call.ids["verifier_id"], effect)
 
 
-def _find(transaction: Transaction, call: AuthenticatedRequest) -> Row:
+def _find(transaction: Transaction, call: ServiceCall) -> Row:
     return verifiers.find(transaction, call.tenant_id, call.ids["verifier_id"])
 
 
@@ -154,12 +156,12 @@ def _in_use(transaction: Transaction, verifier_id: str) -> dict[str, Any]:
     return {"generation": binding.generation, "handle": binding.handle}
 
 
-async def _probe(call: AuthenticatedRequest, url: str, key: Secret | None) -> ProbeReport:
+async def _probe(call: ServiceCall, url: str, key: Secret | None) -> ProbeReport:
     reach = call.context.reach_policy.check(call.tenant_id, url)
     return await probe(call.context.outbound, reach, call.context.clock, url, key)
 
 
-async def _key_in_use(call: AuthenticatedRequest) -> Secret | None:
+async def _key_in_use(call: ServiceCall) -> Secret | None:
     handle = await call.read(
         lambda transaction: bindings.find_secret_handle(transaction, call.ids["verifier_id"], transaction.now)
     )

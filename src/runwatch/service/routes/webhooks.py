@@ -14,9 +14,11 @@ from runwatch.base.network.service_target import may_be_loopback
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.webhooks import WebhookRequest
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest, Endpoint, parse_body, shows, writes
+from runwatch.service.http.bodies import parse_body
+from runwatch.service.http.endpoints import Endpoint, shows, writes
 from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse, make_one_time_response
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.organization import webhooks
 from runwatch.service.transaction import Row, Transaction
 
@@ -28,12 +30,12 @@ _ALLOWING_LOOPBACK: Final = (
 )
 
 
-def list_webhooks(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def list_webhooks(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every webhook of the organization, newest first. The list has no pages."""
     return {"webhooks": [_form(call, row) for row in webhooks.every(transaction, call.tenant_id)]}
 
 
-async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
+async def add_webhook(call: ServiceCall) -> ServiceResponse:
     """Add a webhook and return it with its signing secret."""
     request = parse_body(WebhookRequest, call.content)
     _check_scheme(call, request.url)
@@ -47,7 +49,7 @@ async def add_webhook(call: AuthenticatedRequest) -> ServiceResponse:
         )
 
 
-async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
+async def remove_webhook(call: ServiceCall) -> ServiceResponse:
     """Remove a webhook, its deliveries and its secret. Not in the specification.
 
     A try in progress may still arrive; nothing is sent afterwards.
@@ -59,7 +61,7 @@ async def remove_webhook(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-def list_deliveries(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, object]:
+def list_deliveries(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
     """Return a page of a webhook's deliveries, newest first."""
     webhook_id = call.ids["webhook_id"]
     paging = parse_page_parameters(call, "deliveries", webhook_id)
@@ -67,7 +69,7 @@ def list_deliveries(transaction: Transaction, call: AuthenticatedRequest) -> dic
     return paging.page("deliveries", rows, lambda shown: [webhooks.delivery_form(row) for row in shown])
 
 
-async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
+async def rotate_secret(call: ServiceCall) -> ServiceResponse:
     """Create a new signing secret; the old one ends at once, also for deliveries still being tried."""
     tenant_id, webhook_id = call.tenant_id, call.ids["webhook_id"]
     secret = webhooks.new_secret()
@@ -83,12 +85,12 @@ async def rotate_secret(call: AuthenticatedRequest) -> ServiceResponse:
     return answer
 
 
-def replay(transaction: Transaction, call: AuthenticatedRequest) -> dict[str, Any]:
+def replay(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Queue the same event again as a new delivery."""
     return webhooks.delivery_form(webhooks.replay(transaction, call.tenant_id, call.ids["delivery_id"]))
 
 
-def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
+def _check_scheme(call: ServiceCall, url: str) -> None:
     """Refuse an address that no delivery can reach, as far as is known without resolving its name."""
     parts = urlsplit(url)
     reach = call.context.reach_policy.endpoints(call.tenant_id)
@@ -105,7 +107,7 @@ def _check_scheme(call: AuthenticatedRequest, url: str) -> None:
         raise make_validation_error(("url", "Must begin with https."))
 
 
-def _form(call: AuthenticatedRequest, row: Row) -> dict[str, Any]:
+def _form(call: ServiceCall, row: Row) -> dict[str, Any]:
     """Build the JSON of a webhook, with a note where the options of the service decide whether it is called."""
     form = webhooks.read_form(row)
     if not may_be_loopback(urlsplit(row["url"]).hostname or ""):
@@ -115,7 +117,7 @@ def _form(call: AuthenticatedRequest, row: Row) -> dict[str, Any]:
     return {**form, "delivery_note": f"{note} --allow-loopback-checks."}
 
 
-def _response_with_secret(call: AuthenticatedRequest, row: Row, secret: Secret) -> ServiceResponse:
+def _response_with_secret(call: ServiceCall, row: Row, secret: Secret) -> ServiceResponse:
     shown = _form(call, row)
     return make_one_time_response({**shown, "secret": secret.reveal()}, {**shown, "secret_withheld": True})
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from runwatch.base.clock import format_iso
 from runwatch.service.errors import make_validation_error
-from runwatch.service.http.endpoints import AuthenticatedRequest
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.transaction import Row
 
 DEFAULT_LIMIT: Final = 50
@@ -42,7 +42,7 @@ class PageParameters:
         return {member: forms(rows[:most]), "next_cursor": cursor}
 
 
-def parse_page_parameters(call: AuthenticatedRequest, *names: str) -> PageParameters:
+def parse_page_parameters(call: ServiceCall, *names: str) -> PageParameters:
     """Parse ``limit`` and ``cursor`` of a list request.
 
     Args:
@@ -88,7 +88,7 @@ def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -
     return value or None
 
 
-def read_filters(call: AuthenticatedRequest, **choices: Collection[str]) -> dict[str, object]:
+def read_filters(call: ServiceCall, **choices: Collection[str]) -> dict[str, object]:
     """Return the condition for the organization's rows that match the filters given, each with its fixed values.
 
     Raises:

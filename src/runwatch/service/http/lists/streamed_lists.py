@@ -13,8 +13,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import Final
 
-from runwatch.service.http.endpoints import AuthenticatedRequest
 from runwatch.service.http.responses import ServiceResponse
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.transaction import Row, Transaction
 
 PART_ROWS: Final = 500
@@ -29,7 +29,7 @@ ones for ``None``.
 """
 
 
-async def stream_texts(call: AuthenticatedRequest, member: str, read_part: ReadPart) -> ServiceResponse:
+async def stream_texts(call: ServiceCall, member: str, read_part: ReadPart) -> ServiceResponse:
     """Build an object with one member, the list of the stored texts (``body``) of all rows.
 
     Errors from reading the first part are raised here. A later part that cannot be read cuts the response short, which
@@ -39,7 +39,7 @@ async def stream_texts(call: AuthenticatedRequest, member: str, read_part: ReadP
     begun = b'{"%s":[%s' % (member.encode("ascii"), texts)
     if edge is None:
         return ServiceResponse(200, begun + b"]}")
-    return ServiceResponse(200, begun, rest=_rest(call, read_part, edge))
+    return ServiceResponse(200, begun, further_parts=_further_parts(call, read_part, edge))
 
 
 async def stream_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> ServiceResponse:
@@ -50,11 +50,11 @@ async def stream_parts(begun: bytes, parts: AsyncGenerator[bytes, None]) -> Serv
     async for part in parts:
         begun += part
         if len(begun) > SHORT_BYTES:
-            return ServiceResponse(200, begun, rest=parts)
+            return ServiceResponse(200, begun, further_parts=parts)
     return ServiceResponse(200, begun)
 
 
-async def _rest(call: AuthenticatedRequest, read_part: ReadPart, edge: int | None) -> AsyncGenerator[bytes, None]:
+async def _further_parts(call: ServiceCall, read_part: ReadPart, edge: int | None) -> AsyncGenerator[bytes, None]:
     while edge is not None:
         texts, edge = await call.read(partial(_read, read_part, edge))
         if texts:
