@@ -88,7 +88,7 @@ class ServiceCall:
         """Answer a mutation. A request whose key was answered before gets that response again, not its handler's.
 
         Requests with the same key wait for each other, and :meth:`write_with` stores the response (manual: interface,
-        "Idempotency"). Of a team another process may answer meanwhile, so there that write looks for a response too.
+        "Idempotency"). In a team another process may answer meanwhile, so there that write looks for a response too.
 
         Args:
             is_one_write: Whether in a team that look suffices, because the handler changes nothing else.
