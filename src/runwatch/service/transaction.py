@@ -97,12 +97,12 @@ class Transaction:
     def add(self, table: Table, **values: object) -> None:
         """Insert one row; its ``created_at`` and ``updated_at`` are the time of this transaction unless given."""
         stamps = {name: format_iso(self.now) for name in ("created_at", "updated_at") if name in table.c}
-        self._execute(_inserting(table), stamps | values)
+        self._execute(_build_insert(table), stamps | values)
         self.added.add(table)
 
     def change(self, table: Table, where: Mapping[str, object], **values: object) -> None:
         """Set columns of every matching row."""
-        self._execute(_updating(table, _shape(where)), {**_parameters(where), **values})
+        self._execute(_build_update(table, _shape(where)), {**_parameters(where), **values})
 
     def put(self, table: Table, where: Mapping[str, object], known: Row | None, **values: object) -> None:
         """Change the row that matches, or add it if none is known."""
@@ -113,17 +113,17 @@ class Transaction:
 
     def remove(self, table: Table, where: Mapping[str, object], *, until: tuple[str, object] | None = None) -> None:
         """Delete the matching rows; with ``until`` only those whose column is at most the value."""
-        statement = _removing(table, _shape(where), until and until[0])
+        statement = _build_delete(table, _shape(where), until and until[0])
         self._execute(statement, _parameters(where) | ({} if until is None else {"until": until[1]}))
 
     def one(self, table: Table, where: Mapping[str, object]) -> Row | None:
-        found = self._found(table, where)
+        found = self.list_all(table, where)
         assert len(found) <= 1, f"more than one row of {table.name}"
         return found[0] if found else None
 
     def get(self, table: Table, where: Mapping[str, object]) -> Row:
         """Return the one matching row, which is known to exist."""
-        (row,) = self._found(table, where)
+        (row,) = self.list_all(table, where)
         return row
 
     def oldest(
@@ -144,7 +144,7 @@ class Transaction:
             since: A column and its lowest value, inclusive.
             until: A column and its upper bound, exclusive.
         """
-        return self._listed(table, where, since, until, after or None, None, limit, is_newest=False)
+        return self._select_ordered(table, where, since, until, after or None, None, limit, is_newest=False)
 
     def least(self, table: Table, column: str, where: Mapping[str, object], *, since: object = None) -> Any:
         """Return the lowest value of a column among the matching rows, or ``None``.
@@ -152,7 +152,7 @@ class Transaction:
         Args:
             since: Lowest value to consider; ``None`` considers every value.
         """
-        statement = select(func.min(table.c[column])).where(*_matching(table, _shape(where)))
+        statement = select(func.min(table.c[column])).where(*_build_conditions(table, _shape(where)))
         if since is not None:
             statement = statement.where(table.c[column] >= since)
         return self._connection.execute(statement, _parameters(where)).scalar_one()
@@ -168,15 +168,15 @@ class Transaction:
             until: A column and its upper bound, exclusive.
             limit: Largest number of rows per group.
         """
-        place = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
-        ranked = select(table.c.sequence, place.label("place")).where(
-            *_matching(table, _shape(where)), table.c[until[0]] < until[1]
+        rank = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
+        ranked = select(table.c.sequence, rank.label("rank")).where(
+            *_build_conditions(table, _shape(where)), table.c[until[0]] < until[1]
         )
         first = ranked.subquery()
         statement = (
             select(table)
             .join(first, first.c.sequence == table.c.sequence)
-            .where(first.c.place <= limit)
+            .where(first.c.rank <= limit)
             .order_by(table.c.sequence)
         )
         return cast("Sequence[Row]", self._connection.execute(statement, _parameters(where)).mappings().all())
@@ -201,18 +201,18 @@ class Transaction:
             before: Sequence number before which the rows start.
             within: Another table, a shared column, and conditions there on rows with the same value of it.
         """
-        return self._listed(table, where, since, until, before, within, limit, is_newest=True)
+        return self._select_ordered(table, where, since, until, before, within, limit, is_newest=True)
 
     def list_all(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
         """Return the matching rows, unordered."""
-        return self._found(table, where)
+        return self._execute(_build_select(table, _shape(where)), _parameters(where))
 
     def count(self, table: Table, where: Mapping[str, object]) -> int:
         """Count the matching rows."""
-        (row,) = self._execute(_counting(table, _shape(where)), _parameters(where))
+        (row,) = self._execute(_build_count(table, _shape(where)), _parameters(where))
         return int(row["number"])
 
-    def _listed(
+    def _select_ordered(
         self,
         table: Table,
         where: Mapping[str, object],
@@ -224,7 +224,7 @@ class Transaction:
         *,
         is_newest: bool,
     ) -> Sequence[Row]:
-        listing = _Listing(
+        shape = _OrderedShape(
             table,
             _shape(where),
             since=since and since[0],
@@ -238,10 +238,7 @@ class Transaction:
         values: dict[str, object] = {name: value for name, value in bounds if value is not None}
         values |= _parameters(where)
         values |= _parameters(within[2] if within else {}, "within")
-        return self._execute(_listing(listing), values)
-
-    def _found(self, table: Table, where: Mapping[str, object]) -> Sequence[Row]:
-        return self._execute(_selecting(table, _shape(where)), _parameters(where))
+        return self._execute(_build_ordered_select(shape), values)
 
     def _execute(self, statement: _Statement, values: Mapping[str, object]) -> Sequence[Row]:
         dialect = self._connection.dialect
@@ -275,20 +272,20 @@ def _parameters(where: Mapping[str, object], prefix: str = "where") -> dict[str,
     parameters: dict[str, object] = {}
     for name, value in where.items():
         if isinstance(value, tuple):
-            parameters.update((f"{prefix}_{name}_{place}", one) for place, one in enumerate(value))
+            parameters.update((f"{prefix}_{name}_{position}", item) for position, item in enumerate(value))
         elif value is not None:
             parameters[f"{prefix}_{name}"] = value
     return parameters
 
 
-def _matching(table: Table, shape: _Shape, prefix: str = "where") -> list[ColumnElement[bool]]:
+def _build_conditions(table: Table, shape: _Shape, prefix: str = "where") -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     for name, how in shape:
         column = table.c[name]
         if how == "null":
             conditions.append(column.is_(None))
         elif isinstance(how, int):
-            values = [bindparam(f"{prefix}_{name}_{place}", type_=column.type) for place in range(how)]
+            values = [bindparam(f"{prefix}_{name}_{position}", type_=column.type) for position in range(how)]
             conditions.append(column.in_(values) if values else false())
         else:
             conditions.append(column == bindparam(f"{prefix}_{name}"))
@@ -296,36 +293,36 @@ def _matching(table: Table, shape: _Shape, prefix: str = "where") -> list[Column
 
 
 @cache
-def _inserting(table: Table) -> Insert:
+def _build_insert(table: Table) -> Insert:
     # Without a RETURNING for keys that the database makes.
     return table.insert().inline()
 
 
 @lru_cache(MAX_KEPT)
-def _updating(table: Table, shape: _Shape) -> Update:
-    return table.update().where(*_matching(table, shape))
+def _build_update(table: Table, shape: _Shape) -> Update:
+    return table.update().where(*_build_conditions(table, shape))
 
 
 @lru_cache(MAX_KEPT)
-def _removing(table: Table, shape: _Shape, until: str | None) -> Delete:
-    conditions = _matching(table, shape)
+def _build_delete(table: Table, shape: _Shape, until: str | None) -> Delete:
+    conditions = _build_conditions(table, shape)
     if until is not None:
         conditions.append(table.c[until] <= bindparam("until"))
     return table.delete().where(*conditions)
 
 
 @lru_cache(MAX_KEPT)
-def _selecting(table: Table, shape: _Shape) -> Select[Any]:
-    return select(table).where(*_matching(table, shape))
+def _build_select(table: Table, shape: _Shape) -> Select[Any]:
+    return select(table).where(*_build_conditions(table, shape))
 
 
 @lru_cache(MAX_KEPT)
-def _counting(table: Table, shape: _Shape) -> Select[Any]:
-    return select(func.count().label("number")).select_from(table).where(*_matching(table, shape))
+def _build_count(table: Table, shape: _Shape) -> Select[Any]:
+    return select(func.count().label("number")).select_from(table).where(*_build_conditions(table, shape))
 
 
-class _Listing(NamedTuple):
-    """The shape of a list statement: everything of :meth:`Transaction.newest` but the values."""
+class _OrderedShape(NamedTuple):
+    """The shape of an ordered select: everything of :meth:`Transaction.newest` but the values."""
 
     table: Table
     shape: _Shape
@@ -338,22 +335,24 @@ class _Listing(NamedTuple):
 
 
 @lru_cache(MAX_KEPT)
-def _listing(listing: _Listing) -> Select[Any]:
-    columns = listing.table.c
-    conditions = _matching(listing.table, listing.shape)
-    if listing.since is not None:
-        conditions.append(columns[listing.since] >= bindparam("since"))
-    if listing.until is not None:
-        conditions.append(columns[listing.until] < bindparam("until"))
-    if listing.has_edge:
+def _build_ordered_select(ordered: _OrderedShape) -> Select[Any]:
+    columns = ordered.table.c
+    conditions = _build_conditions(ordered.table, ordered.shape)
+    if ordered.since is not None:
+        conditions.append(columns[ordered.since] >= bindparam("since"))
+    if ordered.until is not None:
+        conditions.append(columns[ordered.until] < bindparam("until"))
+    if ordered.has_edge:
         edge = bindparam("edge", type_=Integer)
-        conditions.append(columns.sequence < edge if listing.is_newest else columns.sequence > edge)
-    if listing.within is not None:
-        other, column, shape = listing.within
-        conditions.append(columns[column].in_(select(other.c[column]).where(*_matching(other, shape, "within"))))
-    order = columns.sequence.desc() if listing.is_newest else columns.sequence
-    statement = select(listing.table).where(*conditions).order_by(order)
-    return statement.limit(bindparam("limit", type_=Integer)) if listing.has_limit else statement
+        conditions.append(columns.sequence < edge if ordered.is_newest else columns.sequence > edge)
+    if ordered.within is not None:
+        other, column, shape = ordered.within
+        conditions.append(
+            columns[column].in_(select(other.c[column]).where(*_build_conditions(other, shape, "within")))
+        )
+    order = columns.sequence.desc() if ordered.is_newest else columns.sequence
+    statement = select(ordered.table).where(*conditions).order_by(order)
+    return statement.limit(bindparam("limit", type_=Integer)) if ordered.has_limit else statement
 
 
 class _DriverStatement:
@@ -374,7 +373,7 @@ class _DriverStatement:
         # Some parameters are SQLAlchemy's own, such as the offset of a limit.
         binds = {name: bind for bind, name in compiled.bind_names.items()}
         self._own: dict[str, Any] = {name: bind.value for name, bind in binds.items() if name not in names}
-        self._places = compiled.positiontup
+        self._parameter_order = compiled.positiontup
         self._binders = _processors(
             {name: bind.type for name, bind in binds.items()},
             lambda kind: kind.dialect_impl(dialect).bind_processor(dialect),
@@ -396,7 +395,9 @@ class _DriverStatement:
         given = {**self._own, **values}
         for name, bind in self._binders:
             given[name] = bind(given[name])
-        cursor = driver.execute(self._sql, given if self._places is None else [given[name] for name in self._places])
+        cursor = driver.execute(
+            self._sql, given if self._parameter_order is None else [given[name] for name in self._parameter_order]
+        )
         if not self._columns:
             return []
         rows = [dict(zip(self._columns, row, strict=True)) for row in cursor.fetchall()]
