@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -65,11 +66,26 @@ def test_a_dry_run_prints_what_would_be_sent_and_needs_no_service(runwatch: Here
     assert outcome.code == 0
 
 
+def test_a_live_run_without_limits_is_asked_for_its_limits_and_stays_live(runwatch: Here) -> None:
+    words = ["runs", "submit", "--mode", "live", "--objective", "x", "--data-class", "public"]
+    outcome = runwatch(*words, code=2)
+    assert "A run needs --max-cost-usd, --max-runtime-s" in outcome.errors
+    assert "echo" not in outcome.errors
+    added = outcome.errors.partition("for example: ")[2].split()
+    assert json.loads(runwatch(*words, *added, "--dry-run", code=0).text)["body"]["mode"] == "live"
+
+
+def test_without_anything_a_whole_command_is_named_that_works(runwatch: Here) -> None:
+    command = runwatch("runs", "submit", code=2).errors.partition("runwatch runs submit ")[2]
+    body = json.loads(runwatch("runs", "submit", *shlex.split(command), "--dry-run", code=0).text)["body"]
+    assert body["mode"] == "echo"
+
+
 @pytest.mark.parametrize("flag", ["--mode", "--objective", "--data-class", "--max-cost-usd", "--max-runtime-s"])
 def test_what_is_required_is_asked_for_by_its_name(runwatch: Here, flag: str) -> None:
     outcome = runwatch(*without(flag), code=2)
     assert flag in outcome.errors.splitlines()[0]
-    assert "costs money" in outcome.errors
+    assert ("costs money" in outcome.errors) == (flag == "--mode")
 
 
 @pytest.mark.parametrize(

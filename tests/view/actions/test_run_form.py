@@ -76,6 +76,12 @@ def test_a_run_of_somebody_else_gives_its_mode_and_its_policy() -> None:
     }  # fmt: skip
 
 
+def test_a_live_run_without_limits_stays_a_live_run() -> None:
+    known = prefill_from_run(RunFacts(open_run(mode="live", policy=ABSENT)))
+    assert known.values["mode"] == "live"
+    assert {"max cost USD", "max runtime s"} <= set(known.unknown)
+
+
 def test_a_policy_without_a_member_had_none() -> None:
     policy = request_body()["policy"]
     known = prefill_from_run(RunFacts(open_run(policy=policy, mode="live")))

@@ -16,8 +16,11 @@ BODY_FLAGS: Final = (
 )  # fmt: skip
 """Options for parts of the body; they exclude ``--from``, which gives the whole body."""
 
-REQUIRED: Final = ("mode", "data_class", "max_cost_usd", "max_runtime_s")
-"""Required options if the body is built from options."""
+_EXAMPLES: Final = {
+    "--mode": "echo", "--objective": "'Say hello'", "--data-class": "public", "--max-cost-usd": "1",
+    "--max-runtime-s": "60",
+}  # fmt: skip
+"""An example of each option that a run needs if the body is built from options."""
 
 
 def build_run_body(call: Invocation) -> bytes:
@@ -55,15 +58,19 @@ def _given(call: Invocation) -> bytes:
 
 def _from_flags(call: Invocation) -> dict[str, Any]:
     options = call.options
-    missing = [_flag(name) for name in REQUIRED if options[name] is None]
-    if options.objective is None and options.objective_file is None:
-        missing.insert(1, "--objective")
+    given = {_flag(name) for name in BODY_FLAGS if options[name] is not None}
+    if options.objective_file is not None:
+        given.add("--objective")
+    missing = [flag for flag in _EXAMPLES if flag not in given]
     if missing:
+        example = " ".join(f"{flag} {_EXAMPLES[flag]}" for flag in missing)
         raise UsageError(
             f"A run needs {', '.join(missing)}",
-            detail="--mode echo is a free test run; --mode live calls a model and costs money",
-            hint="runwatch runs submit --mode echo --objective 'Say hello' --data-class public --max-cost-usd 1"
-            " --max-runtime-s 60",
+            detail="--mode echo is a free test run; --mode live calls a model and costs money"
+            if options.mode is None
+            else None,
+            # What is given stays: a whole example could name another mode than the run that is meant.
+            hint=f"Add, for example: {example}" if given else f"runwatch runs submit {example}",
         )
     if options.objective is not None and options.objective_file is not None:
         raise UsageError("--objective and --objective-file cannot be used together", hint="Use one of them.")
