@@ -730,6 +730,33 @@ async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(
         assert len(set(keys)) == 3
 
 
+async def test_cancels_that_go_on_behind_the_list_show_at_their_rows_and_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
+        turns, original = asyncio.Semaphore(0), driven.session.outbox.deliver
+
+        async def held(*given: Any) -> Any:
+            await turns.acquire()
+            return await original(*given)
+
+        monkeypatch.setattr(driven.session.outbox, "deliver", held)
+        await driven.opens(ConfirmDialog, "g", "space", "space", "space", "X")
+        await driven.reaches("Close, it continues", "f9")
+        await driven.opens(RunsScreen, "escape")
+        await driven.pass_time(1)
+        assert (driven.text.count(" cancelling "), driven.text.count("cancel waits")) == (2, 2)
+        assert "cancelling 1 of 3" in status_line(driven)
+        turns.release()
+        await driven.comes("cancelling 2 of 3")
+        turns.release()
+        turns.release()
+        await driven.comes("Cancel a run: 3 cancelled")
+        assert "cancel waits" not in driven.text
+        await driven.pass_time(1)
+        assert "of 3" not in status_line(driven)
+
+
 async def test_the_outcomes_of_several_writes_are_counted_after_their_sheet_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
@@ -45,6 +46,23 @@ _log = logging.getLogger(__name__)
 
 FLUSH_S: Final = 1.0
 """How often the journal is written and the store's lists are cached."""
+
+
+@dataclass(eq=False)
+class WriteBatch:
+    """Writes that the user has confirmed together; they are sent one after the other.
+
+    Attributes:
+        settled: How many of them have an outcome, known or not.
+    """
+
+    requests: Sequence[WriteRequest]
+    settled: int = 0
+
+    @property
+    def left(self) -> Sequence[WriteRequest]:
+        """Those without an outcome; the first one is on its way, or waits for its turn."""
+        return self.requests[self.settled :]
 
 
 class ServiceSession:
@@ -90,6 +108,7 @@ class ServiceSession:
             retries=retries,
         )
         self.sending: Final[list[SendingWrite]] = []
+        self.batches: Final[list[WriteBatch]] = []
         self._others = 0
         self._keeping = keeping
         self._room_at = clock.monotonic()
@@ -203,6 +222,31 @@ class ServiceSession:
         await self.client.close()
         await self.journal.close()
         await asyncio.to_thread(self._database.close)
+
+    @contextlib.contextmanager
+    def batch(self, requests: Sequence[WriteRequest]) -> Iterator[WriteBatch]:
+        """List confirmed writes until the block ends, which sends them and counts the settled ones."""
+        batch = WriteBatch(requests)
+        self.batches.append(batch)
+        try:
+            yield batch
+        finally:
+            self.batches.remove(batch)
+
+    @property
+    def unsent(self) -> int:
+        """How many confirmed writes wait for their turn to be sent."""
+        on_their_way = {sending.request.key for sending in self.sending}
+        return sum(request.key not in on_their_way for batch in self.batches for request in batch.left)
+
+    def cancels(self) -> Mapping[str, bool]:
+        """Return the runs whose cancel is confirmed and has no outcome, and whether the others wait for it."""
+        return {
+            request.path.get("execution_id", ""): position == 0
+            for batch in self.batches
+            for position, request in enumerate(batch.left)
+            if request.operation == CANCEL
+        }
 
     async def send_write(self, request: WriteRequest) -> CallResult:
         """Send a write for the user at once, and keep it until its outcome is known.

@@ -164,7 +164,11 @@ class WriteSender:
 
     async def _send(self) -> None:
         try:
-            outcomes = [await self._deliver(item) for item in self._items]
+            outcomes = []
+            with self._session.batch([item.write for item in self._items]) as batch:
+                for item in self._items:
+                    outcomes.append(await self._deliver(item))
+                    batch.settled += 1
             is_one = len(outcomes) == 1 and outcomes[0] is None
             description = await self._describe(self._answer) if is_one else line("")
             try:

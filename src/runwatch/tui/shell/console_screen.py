@@ -251,7 +251,7 @@ class ConsoleScreen(Screen[None]):
         return looks != before
 
     def update_header(self, *, recount: bool = True) -> None:
-        """Update service and connection in the header bar.
+        """Update service and connection in the header bar, and the progress in the status bar.
 
         Args:
             recount: Whether to update the request count, which changes with every request and would redraw much each
@@ -259,6 +259,22 @@ class ConsoleScreen(Screen[None]):
         """
         bar, place = self.query_one(HeaderBar), self.console.header_info()
         bar.show(place if recount else place._replace(requests=bar.place.requests))
+        self.query_one(StatusBar).show_progress(self._progress())
+
+    def _progress(self) -> StyledSpans:
+        """Return how far writes that were confirmed together have come."""
+        session = self.console.session
+        batches = [] if session is None else [batch for batch in session.batches if len(batch.requests) > 1]
+        if not batches:
+            return ()
+        from runwatch.api.operations import CANCEL
+
+        words = [
+            f"{'cancelling' if batch.requests[0].operation == CANCEL else 'sending'}"
+            f" {min(batch.settled + 1, len(batch.requests))} of {len(batch.requests)}"
+            for batch in batches
+        ]
+        return (label_span(", ".join(words), Role.WARN),)
 
     def show_crumbs(self, filter: StyledSpans | None = None) -> None:
         """Update breadcrumbs and hints."""

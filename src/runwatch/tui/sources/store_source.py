@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.clock import Clock
@@ -57,13 +57,17 @@ class StoreSource:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
         heard = 0 if self._session is None else self._session.live.tails.heard
-        return self._collection.revision, receipts.revision, self._local_read, heard
+        return self._collection.revision, receipts.revision, self._local_read, heard, tuple(self._cancels().items())
+
+    def _cancels(self) -> Mapping[str, bool]:
+        return {} if self._session is None else self._session.cancels()
 
     def _make(self) -> Sequence[Any]:
         if self._spec.record is not Run:
             return self._collection.records
         receipts = self._store.collection(self._profile, Receipt.KIND)
         live = self._session.live if self._session is not None else None
+        cancels = self._cancels()
         return [
             RunFacts(
                 record,
@@ -73,6 +77,7 @@ class StoreSource:
                 self._notes.get((record.id, "label"), ""),
                 self._notes.get((record.id, "note"), ""),
                 stored=stored,
+                is_cancelling=cancels.get(record.id),
             )
             for stored in self._collection.by_id.values()
             if isinstance(record := stored.record, Run)

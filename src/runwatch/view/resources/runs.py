@@ -184,7 +184,11 @@ def _last(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _reason(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format why the run ended, or the result of a review. Live and completed runs need no reason."""
+    """Format why the run ended, or the result of a review. Of a live run, say whether it is being cancelled; else it
+    needs no reason, nor does a completed one.
+    """
+    if facts.is_cancelling is not None and not facts.is_final:
+        return StyledText(line("cancelling" if facts.is_cancelling else "cancel waits"), Role.WARN)
     reason, decided = facts.reason.value, decision_reason_cell(facts.packet.value, context.glyphs)
     if decided is not None and not reason:
         return decided

@@ -86,6 +86,8 @@ class RunFacts(NamedTuple):
         queue: How many live runs run, and how many wait for their turn; ``None`` if unknown.
         stored: The run in the store, which says when it was read last; ``None`` if it was read just now.
         arms: The saved models of the organization; ``None`` unless they were read for a run that found none ready.
+        is_cancelling: Whether the cancel that the user has confirmed is on its way, or waits for others; ``None``
+            without one.
     """
 
     run: Run
@@ -99,6 +101,7 @@ class RunFacts(NamedTuple):
     states: frozenset[str | None] = frozenset()
     arms: tuple[Arm, ...] | None = None
     queue: tuple[int, int] | None = None
+    is_cancelling: bool | None = None
 
     @property
     def id(self) -> str:

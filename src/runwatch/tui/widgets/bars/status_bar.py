@@ -44,6 +44,7 @@ class StatusBar(Bar):
         self._hints: tuple[KeyHint, ...] = ()
         self._is_prompt = False
         self._notice: tuple[StyledSpan, ...] = ()
+        self._progress: tuple[StyledSpan, ...] = ()
         self._timer: Timer | None = None
 
     def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
@@ -54,6 +55,12 @@ class StatusBar(Bar):
         """
         if (self._hints, self._is_prompt) != (tuple(hints), is_prompt):
             self._hints, self._is_prompt = tuple(hints), is_prompt
+            self.refresh()
+
+    def show_progress(self, progress: StyledSpans) -> None:
+        """Show before the hints what goes on in the background; empty for nothing."""
+        if self._progress != to_spans(progress):
+            self._progress = to_spans(progress)
             self.refresh()
 
     @property
@@ -84,12 +91,17 @@ class StatusBar(Bar):
         if self._notice:
             notice = [BarPart(self._notice)]
             return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
-        return self._with_rest([self._hint(hint) for hint in self._hints], self._fitting(width)), pinned
+        hints = self._with_rest([self._hint(hint) for hint in self._hints], self._fitting(width))
+        return [*self._first(), *hints], pinned
+
+    def _first(self) -> list[BarPart]:
+        return [BarPart(self._progress)] if self._progress and not self._is_prompt else []
 
     def _fitting(self, width: int) -> int:
         """Return how many hints fit beside the pinned actions, without the margins of a bar."""
         pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         room = width - measure_parts(pinned) - MIN_GAP
+        room -= sum(measure_parts([part]) + MIN_GAP for part in self._first())
         hints = [self._hint(hint) for hint in self._hints]
         shown = len(hints)
         while shown and measure_parts(self._with_rest(hints, shown)) > room:
