@@ -52,10 +52,14 @@ async def test_writes_without_an_answer_are_counted_in_the_question_and_afterwar
         await driven.app.report_unconfirmed_writes()
         assert driven.session.sending == []
         driven.session.sending.append(SendingWrite(second, driven.clock.now()))
-        await driven.reaches("q again quits; 1 request is on its way; 1 request has an unknown outcome.", "q")
+        left = "1 request is on its way; 2 are not sent yet; 1 request has an unknown outcome."
+        others = [WriteRequest(CANCEL, {"execution_id": key}, None, key) for key in ("three", "four")]
+        with driven.session.batch([second, *others]):
+            await driven.reaches(f"ctrl+c again quits; {left}", "ctrl+c")
+            await driven.reaches(f"q again quits; {left}", "q")
+            await driven.press("j")
+            await driven.hides("q again quits")
         driven.session.sending.clear()
-        await driven.press("j")
-        await driven.hides("q again quits")
         with pytest.raises(UnusableResponseError):
             await driven.session.send_write(second)
     assert driven.app.farewell == (

@@ -180,7 +180,7 @@ class NavigatingApp(Console):
             self.exit()
         else:
             self._quits_until = self.clock.monotonic() + NOTICE_S
-            self._quit_question = self._ask_to_quit()
+            self._quit_question = self.quit_question(f"{self.keys.shown('app.quit')} again quits")
             self.notify_user(self._quit_question)
 
     def end_quit_question(self, key: str) -> None:
@@ -192,18 +192,25 @@ class NavigatingApp(Console):
             self._quits_until = 0.0
             self.screen.clear_notice(self._quit_question)
 
-    # Internals.
+    def quit_question(self, how: str, otherwise: str = "") -> str:
+        """Return the question whether to quit, with the writes that have no answer.
 
-    def _ask_to_quit(self) -> str:
-        """Return the question whether to quit, with the writes that have no answer."""
-        sending, unknown = 0 if self.session is None else len(self.session.sending), len(self.unconfirmed)
+        Args:
+            how: Which key quits.
+            otherwise: What else could be meant, said if there is no such write.
+        """
+        sending, unsent = (0, 0) if self.session is None else (len(self.session.sending), self.session.unsent)
         left = []
         if sending:
             left.append("1 request is on its way" if sending == 1 else f"{sending} requests are on their way")
-        if unknown:
+        if unsent:
+            left.append(f"{unsent} {'is' if unsent == 1 else 'are'} not sent yet")
+        if unknown := len(self.unconfirmed):
             what = "1 request has" if unknown == 1 else f"{unknown} requests have"
             left.append(f"{what} an unknown outcome")
-        return "; ".join([f"{self.keys.shown('app.quit')} again quits", *left]) + "."
+        return "; ".join([how, *left]) + "." if left else f"{how}{otherwise}."
+
+    # Internals.
 
     async def _move(self, steps: int) -> None:
         self._keep_present()
