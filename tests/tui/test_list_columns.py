@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.tui.widgets.lists.event_log import EventLog
 from tests.support.builders import live_receipt, problem, run
 from tests.support.scripted import Said, ScriptedService
-from tests.tui.console import console
+from tests.tui.console import Driven, console
 
 SIZES = [(80, 24), (100, 30), (120, 36), (200, 50)]
 NEEDED = {"status", "run", "reason", "model", "cost", "started", "took"}
@@ -52,14 +53,30 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
             shown = set(driven.table.shown_columns)
 
 
-@pytest.mark.parametrize(("reason", "cells"), [("no_arm", 90), ("a_reason_of_as_many_cells_as_may_be_here", 64)])
+@pytest.mark.parametrize(("reason", "cells"), [("no_arm", 69), ("a_reason_of_as_many_cells_as_may_be_here", 64)])
 async def test_a_detail_has_the_room_that_its_list_does_not_need(tmp_path: Path, reason: str, cells: int) -> None:
-    runs = [run(f"ex_01HXE{'0' * 21}", "failed", reason=reason)]
-    offered = ScriptedService(runs=runs, receipts=[live_receipt(runs[0].id)], account=None)
-    async with console(offered, tmp_path, size=SIZES[-1]) as driven:
+    receipt = live_receipt(f"ex_01HXE{'0' * 21}", reason=reason)
+    offered = ScriptedService(runs=[run(receipt.id)], receipts=[receipt], account=None)
+    async with console(offered, tmp_path, size=SIZES[-1], open_at="receipts") as driven:
         await driven.comes("atlas-12b")
         detail = driven.app.screen.query_one("#detail")
         await driven.until(lambda: detail.outer_size.width == cells, f"a detail of {cells} cells")
+
+
+async def test_a_wider_window_never_has_narrower_lines_of_events(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=(120, 36), until="Summary") as driven:
+        widths = [cells_of_events(driven)]
+        for width in (199, 200, 239, 240, 400):
+            await driven.pilot.resize_terminal(width, 50)
+            await driven.until(lambda: len(driven.lines[2]) == driven.app.size.width, "the window to be drawn")
+            widths.append(cells_of_events(driven))
+        at_120, *wider = widths
+        assert all(cells >= at_120 for cells in wider), widths
+        assert driven.app.screen.query_one("#list").region.right == 280, "from 240 on they are beside the list"
+
+
+def cells_of_events(driven: Driven) -> int:
+    return driven.app.screen.query_one(EventLog).cells
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

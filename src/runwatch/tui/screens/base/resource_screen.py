@@ -133,6 +133,9 @@ class ResourceScreen(ListScreen, RecordScreen):
     }
     """
 
+    BESIDE_FROM: ClassVar[int] = BESIDE_FROM_CELLS
+    """Width from which the detail is beside the list unless the user has put it elsewhere."""
+
     DETAIL_EVERY: ClassVar[int] = AGE_REFRESH_S
     """Seconds between redraws of the detail when only ages have changed."""
 
@@ -250,7 +253,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         wanted, possible = self._split.place, self._possible_places()
         if wanted in possible:
             return wanted
-        if width >= BESIDE_FROM_CELLS:
+        if width >= self.BESIDE_FROM:
             return "beside"
         return "below" if width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS else None
 
@@ -263,7 +266,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Divide the room as the user did; otherwise leave what the list does not need to the detail."""
         shown = None if self._is_list_alone or self.has_class("-full-detail") else self._place()
         share = 0.0 if shown is None else getattr(self._split, shown)
-        if shown == "beside" and not share and self._total:
+        if shown == "beside" and not share:
             share = self.usual_share()
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
@@ -278,6 +281,8 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def usual_share(self) -> float:
         """Return the share of the width of a detail beside rows; 0 for that of the style sheet."""
+        if not self._total:
+            return 0.0
         width = self.size.width
         left = width - self.table.wanted_cells - _LIST_FRAME_CELLS
         return min(DETAIL_CELLS, max(left, DETAIL_SHARE * width)) / width

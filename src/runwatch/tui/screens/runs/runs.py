@@ -42,6 +42,9 @@ _COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
 _AGE_CELLS: Final = 24
 """Cells of the frame that are left to the age of the list."""
 
+_EVENTS_CELLS: Final = 120
+"""Width of events beside the list: lines have at least the room that they have below the list of a narrower window."""
+
 
 class RunsScreen(ResourceScreen, EventScreen):
     BINDINGS = make_bindings(
@@ -68,6 +71,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         "screen.refresh", "screen.raw",
     )  # fmt: skip
     """Hints while the run is open."""
+
+    BESIDE_FROM: ClassVar[int] = 2 * _EVENTS_CELLS
+    """Width from which list and events both have the room of a window of 120 cells."""
 
     DETAIL_EVERY: ClassVar[int] = 1
     """The elapsed time of a live run changes every second."""
@@ -194,6 +200,11 @@ class RunsScreen(ResourceScreen, EventScreen):
         if waiting and cell_width("".join(text for text, _ in parts) + queued) <= room:
             parts.insert(1, label_span(queued))
         return tuple(parts)
+
+    def usual_share(self) -> float:
+        """Return the share of the width that events have beside the list."""
+        width = self.size.width
+        return _EVENTS_CELLS / width if width >= self.BESIDE_FROM else super().usual_share()
 
     # The run under the cursor.
 
