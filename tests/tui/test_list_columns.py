@@ -28,7 +28,7 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
 ) -> None:
     async with console(service(), tmp_path, size=size) as driven:
         await driven.comes("atlas-12b")
-        await driven.shows("dispatch_network_error")
+        await driven.shows("dispatch_network_" + "error" * (size[0] > 80))
         before = driven.table.shown_columns
         assert set(before) >= NEEDED
         await driven.press("end")
@@ -38,6 +38,21 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
         await driven.press("enter")
         await driven.comes("nigh")
         assert driven.table.shown_columns == before
+
+
+async def test_at_80_columns_a_long_reason_leaves_models_and_both_ends_of_ids(tmp_path: Path) -> None:
+    models = ("cedar-standard", "claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929")
+    reason = "needs_review · sources_without_verdict"
+    runs = [
+        run(f"ex_01HXE{number:021}", "failed", reason=reason, current={"model_key": f"acme/{model}"})
+        for number, model in enumerate(models)
+    ]
+    async with console(ScriptedService(runs=runs, account=None), tmp_path, size=SIZES[0]) as driven:
+        await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_0…0002 needs_review · sour… claude-sonnet-4…")
+        assert set(driven.table.shown_columns) == NEEDED
+        await driven.press("t")
+        await driven.shows("times are shown as local")
+        assert set(driven.table.shown_columns) == NEEDED, "a whole time takes no column away"
 
 
 async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(tmp_path: Path) -> None:
@@ -104,7 +119,7 @@ async def test_an_id_has_the_room_that_no_reason_in_sight_needs_and_gives_it_bac
 
 async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZES[0]) as driven:
-        await driven.comes("dispatch_network_error")
+        await driven.comes("dispatch_network_")
         await driven.press("down", "i")
         await driven.type("nightly")
         await driven.press("enter")

@@ -387,9 +387,12 @@ COLUMNS: Final = (
     column(
         "status", cell=_outcome, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
-    id_column("run|id|execution_id=id", cell=_run, min_cells=5),
+    id_column("run|id|execution_id=id", cell=_run),
     column("reason=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
-    column("model=model.value", format=model_cell, min_cells=9, max_cells=32, hide_if_empty=True, elides_middle=True),
+    column(
+        "model=model.value", format=model_cell, min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
+        keeps_difference=True,
+    ),
     column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7, words=_COST_WORDS),
     column(
         "started|created|created_at|age=run.created_at", cell=_started, never_cut=True,

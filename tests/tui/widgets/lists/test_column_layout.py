@@ -133,7 +133,8 @@ def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
-    assert widths(45) == [10, 10, 10]
+    assert widths(39) == [9, 9, 9, 9]
+    assert widths(38) == [10, 10, 10]
     assert widths(22) == [10, 10]
     assert widths(4) == [1, 2]
 

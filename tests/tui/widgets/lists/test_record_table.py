@@ -72,6 +72,27 @@ async def test_an_id_in_a_narrow_column_loses_its_middle(width: int, shown: str)
         assert lines_of(app)[2].split()[4] == shown
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["ember-classic", "ember-small-2"], ["ember-c…", "ember-s…"]),
+        (["meta-llama-70b-chat", "meta-llama-8xb-chat", "ember"], ["…0b-chat", "…xb-chat", "ember"]),
+        (["meta-llama-3.1-405b", "meta-llama-3.1-70b"], ["meta…05b", "meta…70b"]),
+        (["meta-llama-70b-instruct", "meta-llama-8bx-instruct"], ["meta-ll…", "meta-ll…"]),
+    ],
+)
+async def test_a_name_is_cut_where_most_names_still_differ(names: list[str], shown: list[str]) -> None:
+    model = samples.column("model", "model", min_cells=8, max_cells=30, elides_middle=True, keeps_difference=True)
+    table = RecordTable((model,))
+    async with running(Stage(Pane(table))) as (app, pilot):
+        pane = table.parent
+        assert isinstance(pane, Pane)
+        pane.styles.width = 14
+        table.show([samples.Row(name, {"model": StyledText(line(name))}) for name in names])
+        await pilot.pause()
+        assert [row.split()[-2] for row in lines_of(app)[2 : 2 + len(names)]] == shown
+
+
 @pytest.mark.parametrize("kind", [{"align": "right"}, {"never_cut": True}])
 async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, Any]) -> None:
     table = RecordTable(

@@ -11,12 +11,11 @@ COLUMN_GAP: Final = 2
 """Cells between two columns."""
 
 BOTH_ENDS_CELLS: Final = 9
-"""In a narrower column an id has its end alone: ids begin with their kind and time, which many share."""
+"""In a narrower column an id has its end alone: ids begin with their kind and time, which many share. Where texts would
+be narrower than this, the last columns are hidden.
+"""
 
 _FIXED_COLUMNS: Final = 2
-
-_LEAST_CELLS: Final = 10
-"""In a narrower column ids and similar texts cannot be told apart; then the last columns are hidden."""
 
 _ENOUGH_CELLS: Final = 24
 """In this width a text counts as whole; a few rows may have a longer one."""
@@ -162,9 +161,10 @@ def _hide_columns(
         left = sorted([*left, hidden.pop()])
     while len(left) > _FIXED_COLUMNS:
         squeezed = [
-            needs[index].least if is_whole(columns[index]) else min(needs[index].least, _LEAST_CELLS) for index in left
+            needs[index].least if is_whole(columns[index]) else min(needs[index].least, BOTH_ENDS_CELLS)
+            for index in left
         ]
-        if _total(squeezed) <= room:
+        if _total(squeezed, 1) <= room:
             break
         left.pop()
     return left

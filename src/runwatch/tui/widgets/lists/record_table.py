@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, indexOf
@@ -39,7 +39,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line
+from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line, truncate
 from runwatch.view.text.styled_text import StyledText
 
 MARGIN: Final = 3
@@ -54,6 +54,8 @@ LONG_TABLE_ROWS: Final = 20_000
 MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
 
+MAX_COMPARED_TEXTS: Final = 200
+"""Maximum number of texts of a column that are compared to find out where to cut them."""
 
 MAX_SELECTION_STEP: Final = 100
 """How many rows may come or go above selected text that stays selected."""
@@ -151,6 +153,10 @@ class RecordTable(LineList, inherit_bindings=False):
         self._natural: list[int] = [0] * len(self._columns)
         self._in_sight: list[int] = [0] * len(self._columns)
         self._labelled: set[str] = set()
+        self._texts: Final[dict[str, set[SafeText]]] = {
+            column.id: set() for column in columns if column.keeps_difference
+        }
+        self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
         self._used: set[str] = set()
         self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self._sampled: tuple[TableRow, ...] = ()
@@ -207,6 +213,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._natural = [0] * len(self._columns)
         self._in_sight = [0] * len(self._columns)
         self._labelled.clear()
+        for texts in self._texts.values():
+            texts.clear()
         self._kept = None, frozenset()
         self.measure_again()
 
@@ -278,7 +286,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
         """Return the row's cached drawing if it still looks the same."""
-        drawn_for = (get_app(self).palette, self._placed, self.size.width)
+        drawn_for = (get_app(self).palette, self._placed, self._cuts, self.size.width)
         if drawn_for != self._strips_for:
             self._strips_for = drawn_for
             self._strips.clear()
@@ -313,6 +321,8 @@ class RecordTable(LineList, inherit_bindings=False):
         mark = get_app(self).glyphs.ellipsis
         if placed.column.shows_id and placed.width < BOTH_ENDS_CELLS and " " not in text:
             text = elide_start(text, placed.width, mark)
+        elif (cut := self._cuts.get(placed.column.id)) is not None:
+            text = cut(text, placed.width, mark)
         elif placed.column.elides_middle:
             text = elide_middle(text, placed.width, mark)
         if placed.column.keeps_last_words:
@@ -523,6 +533,9 @@ class RecordTable(LineList, inherit_bindings=False):
                 self._used.add(column.id)
             if column.shows_id and any(" " in text for text in cells.values()):
                 self._labelled.add(column.id)
+            texts = self._texts.get(column.id)
+            if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
+                texts.update(cells.values())
             widths = {place: min(cell_width(text), column.max_cells) for place, text in cells.items()}
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
             self._in_sight[position] = max(self._in_sight[position], *map(widths.__getitem__, sight), 0)
@@ -554,8 +567,19 @@ class RecordTable(LineList, inherit_bindings=False):
             # A wider cell, which the user may have scrolled to, hides no column.
             keep=self._kept[1] if self._kept[0] == reasons else None,
         )
+        self._cuts = {
+            placed.column.id: self._best_cut(placed) for placed in self._placed if placed.column.keeps_difference
+        }
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
+
+    def _best_cut(self, placed: PlacedColumn) -> Callable[[SafeText, int, str], SafeText]:
+        """Return the way to cut a column's texts after which most of them still differ."""
+        texts, mark = self._texts[placed.column.id], get_app(self).glyphs.ellipsis
+        return max(
+            (truncate, elide_middle, elide_start),
+            key=lambda cut: len({cut(text, placed.width, mark) for text in texts}),
+        )
 
     def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
         """Return what each column with anything to show needs, from the widths of its cells."""
