@@ -62,7 +62,7 @@ NOTES_EVERY_S: Final = 4
 
 _BETWEEN: Final = "\n"
 _KIND_FROM_CELLS: Final = 60
-"""Width of a tile from which its events have their kind and slice."""
+"""Width of a tile from which its events have their kind."""
 
 _KIND_CELLS: Final = 9
 _SLICE_CELLS: Final = 5
@@ -518,8 +518,13 @@ class RunWallScreen(ConsoleScreen):
         cells = max(map(cell_width, ends), default=0)
         made: list[StyledSpans] = []
         for one, end in zip(drawn, ends, strict=True):
-            kind = f"  {fit(one.kind, _KIND_CELLS)}{f'  {fit(end, cells)}' if cells else ''}" if has_kind else ""
-            made.append((label_span(f"{one.time}{kind}  "), (one.summary, one.role)))
+            parts = [
+                one.time,
+                *([fit(one.kind, _KIND_CELLS)] if has_kind else []),
+                *([fit(end, cells)] if cells else []),
+            ]
+            gap = "  " if has_kind or not cells else " "
+            made.append((label_span(gap.join((*parts, ""))), (one.summary, one.role)))
         self._drawn[run_id] = key, made
         return made
 
