@@ -36,7 +36,7 @@ ACCOUNT: Final = "/v1/account"
     ],
 )
 def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAttempt], is_failing: bool) -> None:
-    state = ConnectionState(2, lambda: None, lambda: None, lambda: None)
+    state = ConnectionState(2, lambda _: None, lambda: None, lambda: None)
     for second, attempt in enumerate(attempts):
         state.note(attempt._replace(at=AT + timedelta(seconds=second)))
     assert state.failing_since == (AT if is_failing else None)
@@ -56,7 +56,7 @@ def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAt
 def test_a_connection_that_does_not_open_is_a_loss_and_one_that_opens_takes_back_only_that(
     heard: list[RequestAttempt | bool], lost_since: datetime | None
 ) -> None:
-    state = ConnectionState(0, lambda: None, lambda: None, lambda: None)
+    state = ConnectionState(0, lambda _: None, lambda: None, lambda: None)
     for second, what in enumerate(heard):
         at = AT + timedelta(seconds=second)
         if isinstance(what, bool):
@@ -78,9 +78,28 @@ def test_a_connection_that_does_not_open_is_a_loss_and_one_that_opens_takes_back
     ],
 )
 def test_a_service_that_answers_nonsense_is_told_from_one_that_is_gone(attempt: RequestAttempt, came: str) -> None:
-    state = ConnectionState(0, lambda: None, lambda: None, lambda: None)
+    state = ConnectionState(0, lambda _: None, lambda: None, lambda: None)
     state.note(attempt)
     state.note(attempt._replace(at=AT + timedelta(seconds=1), operation="getAccount", path=ACCOUNT))
     assert (state.lost_since, state.came) == (AT, came)
     state.note(GOOD._replace(at=AT + timedelta(seconds=2)))
     assert (state.lost_since, state.came) == (None, "")
+
+
+@pytest.mark.parametrize("lost", [DEAD, BAD])
+@pytest.mark.parametrize("key", ["key_1", None])
+def test_a_write_that_is_lost_says_nothing_of_the_service_and_a_read_asks_at_once(
+    lost: RequestAttempt, key: str | None
+) -> None:
+    asked_in: list[float] = []
+    state = ConnectionState(1, asked_in.append, lambda: None, lambda: None)
+    state.note(GOOD)
+    for attempt in (1, 2) if key else (1,):
+        assert not asked_in
+        state.note(lost._replace(method="POST", operation="postExecutions", key=key, attempt=attempt))
+    assert (state.lost_since, state.failing_since, asked_in) == (None, None, [0.0])
+    for attempt in (1, 2):
+        state.note(DEAD._replace(at=AT + timedelta(seconds=attempt), attempt=attempt))
+    assert state.lost_since == AT + timedelta(seconds=1)
+    state.note(GOOD._replace(method="POST"))
+    assert state.lost_since is None, "an answer to a write is one of the service"

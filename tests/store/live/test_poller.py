@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from runwatch.api.calls import RequestAttempt
 from runwatch.api.http import transport
 from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
 from runwatch.api.http.transport import Transport
 from runwatch.api.operations import is_listable, list_operation
+from runwatch.api.retry_policy import RETRIES
 from runwatch.api.run_tail import FIRST_PAUSE_S
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
@@ -464,6 +466,22 @@ async def test_a_list_that_failed_is_read_again_soon_after_the_service_returns(
         await watch.let_pass(PROBE_S + 2)
         assert live.connection.lost_since is None
         assert collection.failure is None
+
+
+async def test_after_a_lost_write_a_read_says_at_once_whether_the_service_is_gone(tmp_path: Path) -> None:
+    async with watching(limited(), tmp_path) as watch:
+        live = watch.session.live
+        await watch.let_pass(20)
+        asked = len(watch.service.requests("GET", "/v1/account"))
+        lost = RequestAttempt(
+            at=watch.clock.now(), operation="postExecutions", method="POST", path="/v1/executions", query="",
+            status=None, elapsed_s=1.0, attempt=RETRIES + 1, key="key_1", sent_bytes=9, received_bytes=0, error="cut",
+            problem=None, profile="work", origin="http://127.0.0.1:1",
+        )  # fmt: skip
+        live.note(lost)
+        await watch.let_pass(1)
+        assert len(watch.service.requests("GET", "/v1/account")) == asked + 1
+        assert (live.connection.lost_since, "connection" in live.scheduler) == (None, False)
 
 
 async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:

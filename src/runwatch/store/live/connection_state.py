@@ -1,4 +1,4 @@
-"""State of the connection, from the last response of any request (manual: decisions, "Connection")."""
+"""State of the connection, from the last answer of any read (manual: decisions, "Connection")."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ FAILURES_IN_ROW: Final = 3
 class ConnectionState:
     """Whether the service responds.
 
-    A request that is repeated counts only when its last attempt has failed. A Problem is a response of the service,
-    whatever its status; an error page of a proxy is not, nor is an answer that cannot be read. One operation that gets
-    such pages while others get responses says nothing of the service, so the pages count once a second operation gets
-    one.
+    A read that is repeated counts only when its last attempt has failed. A write that fails says nothing by itself, so
+    a read asks at once. A Problem is a response of the service, whatever its status and request; an error page of a
+    proxy is not, nor is an answer that cannot be read. One operation that gets such pages while others get responses
+    says nothing of the service, so the pages count once a second operation gets one.
 
     Args:
         retries: How many more times a request is sent.
-        on_doubt: Called when a request has failed for good, and the service may be lost.
+        on_doubt: Called when a request has failed for good, and the service may be lost; with the seconds after which
+            to ask it.
         on_return: Called when the service responds again.
         may_retry: Returns whether a failed read is sent again, while its retries last.
         on_mended: Called when a path whose last read failed gets a usable answer.
@@ -37,14 +38,14 @@ class ConnectionState:
         failing_since: When the first of at least three failures in a row was; ``None`` while the service responds.
             They are of two paths or more, or of three calls that were not sent again, so that one broken list says
             nothing of the others.
-        lost_since: When the first request failed since the last response; ``None`` while the service responds.
+        lost_since: When the first read failed since the last response; ``None`` while the service responds.
         came: What came in place of the last answer, such as an error page; empty if nothing came, or an answer.
     """
 
     def __init__(
         self,
         retries: int,
-        on_doubt: Callable[[], None],
+        on_doubt: Callable[[float], None],
         on_return: Callable[[], None],
         on_mended: Callable[[], None],
         *,
@@ -72,6 +73,11 @@ class ConnectionState:
         is_usable = _is_response(attempt) and attempt.error in {None, TOO_LARGE_ERROR}
         is_of_api = attempt.problem.code != NOT_A_PROBLEM if attempt.problem else is_usable
         self.has_api_responded = self.has_api_responded or is_of_api
+        is_last = attempt.attempt > self._retries or attempt.error == UNUSABLE_ERROR
+        if attempt.method not in {"GET", "HEAD"} and not _is_response(attempt):
+            if (is_last or attempt.key is None) and self.lost_since is None:
+                self._on_doubt(0.0)
+            return
         is_mended = is_usable and attempt.path in self._failing
         (self._failing.discard if is_usable else self._failing.add)(attempt.path)
         self._count_failures(attempt, is_usable=is_usable)
@@ -84,17 +90,14 @@ class ConnectionState:
                 self._on_mended()
             return
         self._failed_at, self._is_unreachable = self._failed_at or attempt.at, False
-        is_last = attempt.attempt > self._retries or (attempt.method not in {"GET", "HEAD"} and attempt.key is None)
-        is_last = (
-            is_last or attempt.error == UNUSABLE_ERROR or (attempt.method in {"GET", "HEAD"} and not self._may_retry())
-        )
+        is_last = is_last or not self._may_retry()
         if not is_last or self.lost_since is not None:
             return
         if self.came:
             self._with_error_pages.add(attempt.operation)
         if not self.came or len(self._with_error_pages) > 1:
             self.lost_since = self._failed_at
-        self._on_doubt()
+        self._on_doubt(PROBE_S)
 
     def note_connect(self, at: datetime, *, is_open: bool) -> None:
         """Learn from a connection without a request, which is tried while no request may be sent.
@@ -103,7 +106,7 @@ class ConnectionState:
         """
         if not is_open and self.lost_since is None:
             self.lost_since, self._is_unreachable, self.came = self._failed_at or at, True, ""
-            self._on_doubt()
+            self._on_doubt(PROBE_S)
         elif is_open and self._is_unreachable:
             self._failed_at = None
             self._find_again()

@@ -300,9 +300,9 @@ class Poller:
                 # Only a response says more; a service that is lost counts no requests.
                 self.scheduler.run_soon("connection", is_asked=True)
 
-    def _probe_soon(self) -> None:
+    def _probe_soon(self, in_s: float) -> None:
         """Look for the service until it responds, more often than lists whose reads have failed."""
-        self.scheduler.add("connection", JobPriority.SWEEP, self._probe, in_s=PROBE_S)
+        self.scheduler.add("connection", JobPriority.SWEEP, self._probe, in_s=in_s, is_asked=not in_s)
 
     async def _probe(self) -> float | None:
         try:
