@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -142,12 +142,20 @@ class PassedRuns:
             self.since, self._known = session.clock.now(), frozenset(run.id for run in runs)
             self._newest = max((run.created_at for run in runs if run.created_at is not None), default=None)
 
-    def count(self, session: ServiceSession) -> int:
-        """Return their number; runs of older pages, read meanwhile, do not count."""
+    def count(self, session: ServiceSession, listed: Container[str]) -> int:
+        """Return their number; runs of older pages, read meanwhile, do not count.
+
+        Args:
+            listed: Runs that the view has shown, which do not count either.
+        """
         if self.since is None:
             return 0
         return sum(
-            isinstance(run, Run) and run.is_final and run.id not in self._known and self._is_new(run)
+            isinstance(run, Run)
+            and run.is_final
+            and run.id not in self._known
+            and run.id not in listed
+            and self._is_new(run)
             for run in known_records(session, Run)
         )
 

@@ -82,6 +82,7 @@ class MergedTailScreen(EventScreen):
         # The runs whose events are read; those of the others in the list are all there.
         self._followed: list[str] = []
         self._passed = PassedRuns()
+        self._unseen = 0
         self._filter = ""
         self._left_out = 0
         self._noted: SafeText | None = None
@@ -275,6 +276,7 @@ class MergedTailScreen(EventScreen):
 
         wanted = list(self._chosen or find_live_runs(session, newest_first=False))
         have = set(() if self._events is None else self._events.run_ids)
+        self._unseen = 0 if self._chosen else self._passed.count(session, have)
         new = [run_id for run_id in wanted if run_id not in have]
         self._leave_read(session, len(self._followed) + len(new) - MAX_FOLLOWED_RUNS)
         room = max(0, MAX_FOLLOWED_RUNS - len(self._followed))
@@ -319,7 +321,8 @@ class MergedTailScreen(EventScreen):
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         # How many are live now is not what held events show.
         live = "" if self.tail.is_held else f" {self.console.glyphs.dot} {number} live"
-        return f"Tail of {many}{live}{more}"
+        unseen = f", {self._unseen} ended unseen" if self._unseen else ""
+        return f"Tail of {many}{live}{more}{unseen}"
 
     def _silent_words(self) -> SafeText:
         """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
@@ -384,8 +387,8 @@ class MergedTailScreen(EventScreen):
         if state.age_s is None:
             return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
-        count, since = self._passed.count(self.console.session), self._passed.since
-        passed = "" if since is None else passed_runs_text(count, since, self.console.render_context())
+        since = self._passed.since
+        passed = "" if since is None else passed_runs_text(self._unseen, since, self.console.render_context())
         return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows", passed)
 
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:

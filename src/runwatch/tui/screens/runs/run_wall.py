@@ -98,6 +98,8 @@ class RunWallScreen(ConsoleScreen):
         super().__init__()
         self._chosen: tuple[str, ...] = ()
         self._passed = PassedRuns()
+        self._seen: set[str] = set()
+        self._unseen = 0
         self._run_ids: list[str] = []
         self._order: list[str] = []
         self._page = 0
@@ -306,6 +308,8 @@ class RunWallScreen(ConsoleScreen):
         known = set(self._run_ids)
         wanted = self._chosen or find_live_runs(session, newest_first=True)
         self._run_ids += [run_id for run_id in wanted if run_id not in known]
+        self._seen.update(self._run_ids)
+        self._unseen = 0 if self._chosen else self._passed.count(session, self._seen)
         self._drop_ended()
         self._draw()
         self._follow()
@@ -532,8 +536,9 @@ class RunWallScreen(ConsoleScreen):
         """Say how many runs are shown, and where the others are."""
         total, shown = len(self._order), len(self._shown)
         paused = (self.pause_span("  "),) if self._is_paused else ()
+        unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         if shown == total:
-            return (*paused, label_span(f"{total} run{'s' * (total != 1)}"))
+            return (*paused, label_span(f"{total} run{'s' * (total != 1)}{unseen}"))
         first = self._page * self._grid.tiles
         keys = self.console.keys
         return (
@@ -542,6 +547,7 @@ class RunWallScreen(ConsoleScreen):
             label_span(
                 f", no more fit; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page"
             ),
+            label_span(unseen),
         )
 
     def _show_note(self) -> None:
@@ -562,6 +568,6 @@ class RunWallScreen(ConsoleScreen):
             return line("")
         keys = self.console.keys
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
-        count, since = self._passed.count(self.console.session), self._passed.since
-        passed = "" if since is None else passed_runs_text(count, since, self.console.render_context())
+        since = self._passed.since
+        passed = "" if since is None else passed_runs_text(self._unseen, since, self.console.render_context())
         return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows", passed)
