@@ -700,7 +700,7 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
         assert driven.service.requests("POST") == []
         await driven.opens(ConfirmDialog, "X")
         await driven.opens(RunsScreen, "tab", "enter")
-        await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled …9b7e"))
+        await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled 8f21…9b7e"))
 
 
 async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def _hide_columns(
         left = sorted([*left, hidden.pop()])
     while len(left) > _FIXED_COLUMNS:
         squeezed = [
-            needs[index].least if is_whole(columns[index]) else min(needs[index].least, BOTH_ENDS_CELLS)
+            needs[index].head if is_whole(columns[index]) else min(needs[index].least, BOTH_ENDS_CELLS)
             for index in left
         ]
         if _total(squeezed, 1) <= room:
