@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.models import MODELS
+from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.resources.runs import RUNS
+from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.facets import FacetValue, count_facets, is_facet_active, toggle_facet
 from runwatch.view.table.rows import build_rows
 from tests.support import resources
+from tests.support.builders import run
+from tests.support.receipts import baseline_receipt, live_receipt
 from tests.view.strategies import CONTEXT, many, texts
 
 LANE = FacetValue("lane", "byok", 1)
@@ -32,6 +40,22 @@ def test_a_facet_is_a_filter_that_keeps_as_many_rows_as_it_counts() -> None:
     for facet in count_facets(made, ("lane", "lifecycle", "licence", "standing", "classes", "source")):
         for value in facet.values:
             assert len(parse_filter(value.term, MODELS).keep(made)) == value.count
+
+
+@pytest.mark.parametrize(
+    ("spec", "records"),
+    [
+        (RUNS, [run("ex_1"), run("ex_2", "failed", reason="no_arm"), run("ex_3", current={"model_key": "acme/ember"})]),
+        (RECEIPTS, [live_receipt("ex_1"), baseline_receipt("ex_2"), live_receipt("ex_3", reason="a b")]),
+    ],
+    ids=["runs", "receipts"],
+)
+def test_facets_of_runs_and_receipts_are_filters_too(spec: ResourceSpec[Any], records: Sequence[Any]) -> None:
+    made = build_rows(spec, records, CONTEXT)
+    counted = count_facets(made, spec.facets)
+    assert [facet.field for facet in counted] == list(spec.facets)
+    for value in (value for facet in counted for value in facet.values):
+        assert len(parse_filter(value.term, spec).keep(made)) == value.count
 
 
 @pytest.mark.parametrize(

@@ -606,6 +606,17 @@ class RowScreen(ConsoleScreen):
         """Return the marked rows, or all visible rows if none is marked."""
         raise NotImplementedError
 
+    def all_rows(self) -> Sequence[RecordRow[Any]]:
+        """Return the rows of the list, including those that the filter hides."""
+        raise NotImplementedError
+
+    @property
+    def filter_text(self) -> str:
+        raise NotImplementedError
+
+    def filter_by(self, text: str) -> None:
+        raise NotImplementedError
+
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:
         raise NotImplementedError
 

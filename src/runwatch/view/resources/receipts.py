@@ -156,6 +156,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "cut": lambda it: it.is_cut,
         "content": lambda it: any(True for _ in find_content(it.raw)),
     },
+    facets=("status", "reason", "check", "model", "provider", "mode"),
     links=(
         RecordLink("run", "run", lambda it: it.id),
         RecordLink("arm", "arm", lambda it: find_selected_option(it).arm_id),

@@ -511,6 +511,7 @@ RUNS: Final = ResourceSpec[RunFacts](
         ResourceAction("label", "Label and note", ""),
         ResourceAction("again", "Run it again", "", "postExecutions"),
     ),
+    facets=("status", "reason", "model", "provider", "class", "mode"),
     links=(RecordLink("receipt", "receipt", lambda run: run.id if run.is_final else None),),
     subject=run_facts,
 )  # fmt: skip

@@ -44,17 +44,33 @@ class Facet:
     values: tuple[FacetValue, ...]
 
 
-def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
-    """Count the values of some fields. A row with several values of a field, such as data classes, counts for each."""
-    counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
-    for row in rows:
-        for field, counter in counted.items():
+class FacetCounts:
+    """Counts rows by the values of some fields. A row with several values of a field, such as data classes, counts for
+    each.
+    """
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
+
+    def add(self, row: RecordRow[Any]) -> None:
+        for field, counter in self._counted.items():
             counter.update(_values(row.value(field)))
-    return [
-        Facet(field, tuple(FacetValue(field, value, count) for value, count in sorted(counter.items(), key=_order)))
-        for field, counter in counted.items()
-        if counter
-    ]
+
+    def facets(self) -> list[Facet]:
+        """Return the fields that any row was counted for, in their order."""
+        return [
+            Facet(field, tuple(FacetValue(field, value, count) for value, count in sorted(counter.items(), key=_order)))
+            for field, counter in self._counted.items()
+            if counter
+        ]
+
+
+def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
+    """Count all rows by the values of some fields."""
+    counts = FacetCounts(fields)
+    for row in rows:
+        counts.add(row)
+    return counts.facets()
 
 
 def toggle_facet(text: str, value: FacetValue) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.tui.screens.base import facet_menu
 from tests.support import resources
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
@@ -64,6 +65,21 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
         await driven.reaches("on; removes it", "F")
         await driven.press("down", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
+
+
+async def test_runs_and_receipts_have_facets_without_a_line_above_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facet_menu, "MAX_COUNTED_ROWS", 2)
+    monkeypatch.setattr(facet_menu, "MAX_VALUES", 1)
+    async with console(service(), tmp_path, size=(120, 44), until="8f21") as driven:
+        await driven.reaches("Keep the rows with (counted in the first 2)", "F")
+        await driven.shows("status     queued", "1 more", "/ status=VALUE filters by one of them")
+        await driven.reaches("filter status=queued", "enter")
+        assert len(driven.table.rows) == 1
+        await came(driven, "receipts")
+        await driven.reaches("Keep the rows with", "F")
+        await driven.shows("check ")
 
 
 async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from textual.widget import Widget
 
-from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import label_span
+from runwatch.tui.screens.base.facet_menu import toggle_value
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.facet_bar import FacetBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
-from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.table.facets import Facet, FacetValue, count_facets, is_facet_active, toggle_facet
+from runwatch.view.table.facets import Facet, count_facets
 from runwatch.view.table.rows import RecordRow
-from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
 
 
 class FacetedScreen(ResourceScreen):
-    """The screen of a resource whose specification has facets."""
-
-    BINDINGS = make_bindings("screen.facets")
+    """The screen of a resource whose few rows are counted by their facets, above them."""
 
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)
@@ -48,31 +41,10 @@ class FacetedScreen(ResourceScreen):
 
     def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
         message.stop()
-        self._toggle(message.value)
-
-    def action_facets(self) -> None:
-        text = self.filter_text
-        counted = self._counted()
-        if not counted:
-            self.notify_user("No rows to count.", Role.WARN)
-            return
-        widest = max(len(facet.field) for facet in counted)
-        items = [
-            MenuItem(
-                line(f"{facet.field:<{widest}}   {line(value.words, 60)}"),
-                partial(self._toggle, value),
-                line(f"{value.count}" + ("   on; removes it" if is_facet_active(text, value) else "")),
-            )
-            for facet in counted
-            for value in facet.values
-        ]
-        self.open_overlay(Menu((label_span("Keep the rows with", Role.PLAIN),), items, id="facet-menu"))
-
-    def _toggle(self, value: FacetValue) -> None:
-        self.filter_by(toggle_facet(self.filter_text, value))
+        toggle_value(self, message.value)
 
     def _counted(self) -> Sequence[Facet]:
-        rows: Sequence[RecordRow[Any]] = self._all_rows()
+        rows: Sequence[RecordRow[Any]] = self.all_rows()
         if self._counted_of is not rows:
             self._counted_of, self._facets = rows, count_facets(rows, self.spec.facets)
         return self._facets

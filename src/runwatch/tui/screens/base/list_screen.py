@@ -95,12 +95,16 @@ class ListScreen(RowScreen):
 
     def selected_rows(self) -> list[RecordRow[Any]]:
         marks = self.table.marks
-        marked = [row for row in self._all_rows() if row.key in marks]
+        marked = [row for row in self.all_rows() if row.key in marks]
         return marked or [row for row in (self.row,) if row is not None]
+
+    def all_rows(self) -> list[RecordRow[Any]]:
+        self.listing.set_records(self._source.items())
+        return self.listing.every
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
         marks = self.table.marks
-        marked = [row for row in self._all_rows() if row.key in marks] if marks else []
+        marked = [row for row in self.all_rows() if row.key in marks] if marks else []
         return marked or list(self.listing.shown)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
@@ -411,10 +415,6 @@ class ListScreen(RowScreen):
         return self._query.text if self._query else ""
 
     # Internals.
-
-    def _all_rows(self) -> list[RecordRow[Any]]:
-        self.listing.set_records(self._source.items())
-        return self.listing.every
 
     def _note(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._total and not self.listing.shown and self.is_arranging:

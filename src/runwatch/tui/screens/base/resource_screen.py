@@ -90,7 +90,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     BINDINGS = make_bindings(
         "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
         "screen.smaller", "screen.larger", "screen.turn_split",
-        "screen.new", "screen.destroy", "screen.edit", "screen.test"
+        "screen.new", "screen.destroy", "screen.edit", "screen.test", "screen.facets"
     )  # fmt: skip
     DEFAULT_CSS = """
     ResourceScreen {
@@ -426,7 +426,7 @@ class ResourceScreen(ListScreen, RecordScreen):
     def select_record(self, key: str, *, opened: bool = False) -> None:
         self._wanted, self._opens_wanted = key, opened
         self.show_rows()
-        if self._wanted is not None and any(row.key == key for row in self._all_rows()):
+        if self._wanted is not None and any(row.key == key for row in self.all_rows()):
             self._apply_filter("")
 
     def tick(self) -> None:
@@ -601,8 +601,15 @@ class ResourceScreen(ListScreen, RecordScreen):
 
         run_named_action(self, "test", self.own_actions())
 
+    def action_facets(self) -> None:
+        from runwatch.tui.screens.base.facet_menu import open_facet_menu
+
+        open_facet_menu(self)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable and hide the keys of actions that this resource does not have."""
+        if action == "facets":
+            return bool(self.spec.facets)
         own = getattr(ResourceScreen, f"action_{action}", None)
         if action in _DOING and getattr(type(self), f"action_{action}") is own:
             return self._can(action)

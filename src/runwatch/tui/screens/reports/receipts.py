@@ -48,7 +48,7 @@ class ReceiptsScreen(ResourceScreen):
 
     BINDINGS = make_bindings("screen.spend", "screen.add")
     HINTS = (
-        "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.export",
+        "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.facets", "screen.export",
         "screen.copy", "screen.add", "screen.raw", "screen.refresh", "screen.time", "app.quit",
     )  # fmt: skip
 

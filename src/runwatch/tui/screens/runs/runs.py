@@ -63,7 +63,8 @@ class RunsScreen(ResourceScreen, EventScreen):
     HINTS = (
         "list.open", "screen.filter", ("screen.destroy", "cancel"), "screen.again", "screen.copy",
         ("screen.new", "new run"), ("screen.tail_all", "follow all"), "screen.wall", "screen.replay",
-        "screen.next_tab", "screen.pause", "screen.add", "screen.label", "screen.refresh", "screen.raw", "app.quit",
+        "screen.next_tab", "screen.pause", "screen.facets", "screen.add", "screen.label", "screen.refresh",
+        "screen.raw", "app.quit",
     )  # fmt: skip
     DETAIL_HINTS: ClassVar[Sequence[KeyHint]] = (
         "screen.next_tab", ("screen.back", "list"), "screen.filter", ("screen.destroy", "cancel"), "screen.again",
@@ -367,14 +368,14 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.tui.screens.runs.merged_tail import tail_view
 
         marked = self.table.marks
-        self.go_to_view_later(tail_view([row.id for row in self._all_rows() if row.key in marked]))
+        self.go_to_view_later(tail_view([row.id for row in self.all_rows() if row.key in marked]))
 
     def action_wall(self) -> None:
         """Show the marked runs, or all live ones, side by side."""
         from runwatch.tui.screens.runs.run_wall import wall_view
 
         marked = self.table.marks
-        self.go_to_view_later(wall_view([row.id for row in self._all_rows() if row.key in marked]))
+        self.go_to_view_later(wall_view([row.id for row in self.all_rows() if row.key in marked]))
 
     def action_replay(self) -> None:
         from runwatch.tui.screens.runs.replay import replay_view
