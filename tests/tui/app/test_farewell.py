@@ -53,8 +53,8 @@ async def test_writes_without_an_answer_are_counted_in_the_question_and_afterwar
         assert driven.session.sending == []
         driven.session.sending.append(SendingWrite(second, driven.clock.now()))
         left = "1 request is on its way; 2 are not sent yet; 1 request has an unknown outcome."
-        others = [WriteRequest(CANCEL, {"execution_id": key}, None, key) for key in ("three", "four")]
-        with driven.session.batch([second, *others]):
+        more = [WriteRequest(CANCEL, {"execution_id": key}, None, key) for key in ("three", "four")]
+        with driven.session.batch([second, *more]):
             await driven.reaches(f"ctrl+c again quits; {left}", "ctrl+c")
             await driven.reaches(f"q again quits; {left}", "q")
             await driven.press("j")

@@ -231,6 +231,60 @@ async def test_several_kept_writes_are_reported_in_one_line(tmp_path: Path) -> N
         assert driven.text.count("Retry: Cancel a run") == 2
 
 
+async def lose_three_cancels(driven: Driven) -> None:
+    await driven.opens(ConfirmDialog, "g", "space", "space", "space", "X")
+    await driven.press("tab", "enter")
+    await driven.pass_time(15)
+    await driven.shows("3 unknown")
+    await driven.reaches("3 writes, the oldest sent", "escape")
+
+
+async def test_marked_writes_are_retried_together_each_with_its_own_key(tmp_path: Path) -> None:
+    told = service()
+    told.say("POST", ".*/cancel", LOST)
+    async with console(told, tmp_path, size=SIZE) as driven:
+        await lose_three_cancels(driven)
+        before = {heard.head.path: heard.head.header("idempotency-key") for heard in told.requests("POST")}
+        first, second, third = (write.request.path["execution_id"] for write in await kept(driven))
+        told.say("POST", f".*/{first}/cancel", Said(200, dict(noon.runs()[1].raw, execution_id=first)))
+        told.say("POST", f".*/{second}/cancel", Said(409, problem("idempotency_conflict")))
+        await open_list(driven)
+        await driven.shows("Retry all 3", "space marks")
+        await driven.reaches("Retry the marked 1", "down", "down", "space")
+        await driven.reaches("Retry the marked 2", "space")
+        assert driven.text.count("■ Retry: Cancel a run") == 2
+        await driven.reaches("Discard the marked 1", "up", "up", "space")
+        await driven.reaches("Discard all 3", "up", "up", "up", "up", "space")
+        told.heard.clear()
+        await choose(driven, "g")
+        await driven.shows("Retry 3 requests on", "each as it was sent, with its own key")
+        await driven.press("tab", "enter")
+        await driven.pass_time(5)
+        await driven.shows("1 accepted, 1 refused, 1 unknown")
+        sent = {heard.head.path: heard.head.header("idempotency-key") for heard in told.requests("POST")}
+        assert sent == before
+        await driven.opens(RunsScreen, "escape")
+        assert [write.request.path["execution_id"] for write in await kept(driven)] == [third]
+
+
+async def test_marked_writes_are_discarded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = service()
+    told.say("POST", ".*/cancel", LOST)
+    async with console(told, tmp_path, size=SIZE) as driven:
+        await lose_three_cancels(driven)
+        sent = len(told.requests("POST"))
+        first, *others = await kept(driven)
+        await open_list(driven)
+        await choose(driven, "down")
+        monkeypatch.setattr(driven.session.outbox, "_is_claimed", lambda number: number == first.id)
+        await driven.reaches("2 forgotten here, 1 kept", "tab", "enter")
+        assert driven.text.count("forgotten") == len(others) + 1
+        assert "This write is being sent" in driven.text
+        monkeypatch.undo()
+        assert await kept(driven) == [first]
+        assert len(told.requests("POST")) == sent
+
+
 async def test_a_form_closes_with_an_unknown_outcome_and_the_next_one_warns_before_it_sends_anew(
     tmp_path: Path,
 ) -> None:

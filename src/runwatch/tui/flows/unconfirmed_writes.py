@@ -6,9 +6,9 @@ with exactly these, so that nothing is done twice, or discards it and checks whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.base.errors import RunwatchError
@@ -16,10 +16,11 @@ from runwatch.base.json import loads
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
-from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
 from runwatch.tui.flows.write_sender import (
+    Done,
     PendingWrite,
     WriteSender,
     make_problem_entry,
@@ -29,7 +30,7 @@ from runwatch.tui.flows.write_sender import (
 )
 from runwatch.tui.shell.console_screen import READ_ONLY
 from runwatch.tui.sources.record_loader import store_record
-from runwatch.tui.widgets.panes.confirm_dialog import DialogText
+from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.text.format import ago, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -40,7 +41,15 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 _TOO_OLD: Final = line("too old: the service may have forgotten the key, and a retry could run twice")
+_NONE_TOGETHER: Final = line("none can be retried together with others")
 _KEEP: Final = line("Keep it for later")
+_KEEP_SEVERAL: Final = line("Keep them for later")
+
+_ITEMS_FOR_SEVERAL: Final = 2
+"""Items of the list before those of single writes, if there are several."""
+
+_ITEMS_OF_ONE: Final = 2
+"""Items of a single write."""
 
 
 class UnconfirmedWrites:
@@ -65,12 +74,18 @@ class UnconfirmedWrites:
         """Open their list on a screen, or show that there are none."""
         start_worker(self._console, self._open(screen), "reading unconfirmed writes", group="kept")
 
-    def settle(self, screen: ConsoleScreen, write: UnconfirmedWrite, *, is_retried: bool) -> None:
-        """Open the dialog that retries or discards a write."""
+    def settle(self, screen: ConsoleScreen, writes: Sequence[UnconfirmedWrite], *, is_retried: bool) -> None:
+        """Open the dialog that retries or discards one write, or several."""
         session = self._console.session
-        if session is not None:
-            make = _retry if is_retried else _Discard
-            screen.app.push_screen(make(screen, session, write).dialog)
+        if session is None:
+            return
+        if not is_retried:
+            sender: WriteSender = _Discard(screen, session, writes)
+        elif len(writes) == 1:
+            sender = _retry(screen, session, writes[0])
+        else:
+            sender = _RetrySeveral(screen, session, writes)
+        screen.app.push_screen(sender.dialog)
 
     async def _open(self, screen: ConsoleScreen) -> None:
         session = screen.connected_session()
@@ -78,30 +93,53 @@ class UnconfirmedWrites:
             return
         await self._console.report_unconfirmed_writes()
         writes = self._console.unconfirmed
-        if writes:
-            title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
-            screen.open_overlay(Menu(title, list(self._items(screen, session, writes)), id="kept-writes"))
-        else:
+        if not writes:
             screen.notify_user("No unconfirmed writes.")
+            return
+        title = (label_span("Unconfirmed writes   ", Role.PLAIN), label_span("sent, outcome unknown"))
+        marks: set[int] = set()
+
+        def mark(index: int) -> tuple[Sequence[MenuItem], int]:
+            following = index
+            if index >= _ITEMS_FOR_SEVERAL:
+                marks.symmetric_difference_update({writes[(index - _ITEMS_FOR_SEVERAL) // _ITEMS_OF_ONE].id})
+                following += _ITEMS_OF_ONE
+            items = list(self._items(screen, session, writes, marks))
+            return items, following if following < len(items) else index
+
+        items = list(self._items(screen, session, writes, marks))
+        screen.open_overlay(Menu(title, items, id="kept-writes", mark=mark if len(writes) > 1 else None))
 
     def _items(
-        self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite]
+        self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite], marks: Set[int]
     ) -> Iterator[MenuItem]:
+        """Yield what can be done with several writes, if there are, and with each."""
+        if len(writes) > 1:
+            yield from self._items_for_several(screen, session, writes, marks)
         for write in writes:
+            marked = self._console.chrome_glyphs.marked if write.id in marks else " "
+            glyph = f"{marked} " if marks else ""
             what = OPERATIONS[write.request.operation].title
             off = (line(READ_ONLY) if session.client.read_only else None) if write.is_offered else _TOO_OLD
-            again = partial(self.settle, screen, write, is_retried=True)
-            discard = partial(self.settle, screen, write, is_retried=False)
-            yield MenuItem(line(f"Retry: {what}"), again, self._about(write), off)
-            yield MenuItem(line(f"Discard: {what}"), discard, self._about(write))
+            again = partial(self.settle, screen, [write], is_retried=True)
+            discard = partial(self.settle, screen, [write], is_retried=False)
+            about = _about(self._console, write)
+            yield MenuItem(line(f"{glyph}Retry: {what}"), again, about, off)
+            yield MenuItem(line(f"{glyph}Discard: {what}"), discard, about)
 
-    def _about(self, write: UnconfirmedWrite) -> SafeText:
-        """Describe when it was sent, its subject, and why its outcome is unknown."""
-        console = self._console
-        run_id = write.request.path.get("execution_id")
-        about = short_id(run_id, console.glyphs) if run_id else write.request.label or _objective(write)
-        parts = (ago(write.created_at, console.clock.now()), about, write.reason)
-        return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
+    def _items_for_several(
+        self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite], marks: Set[int]
+    ) -> Iterator[MenuItem]:
+        """Yield the two items for the marked writes, or for all."""
+        chosen = [write for write in writes if write.id in marks] or writes
+        what = f"the marked {len(marks)}" if marks else f"all {len(writes)}"
+        again = [write for write in chosen if write.is_offered and not _shows_secret(write)]
+        off = line(READ_ONLY) if session.client.read_only else None if again else _NONE_TOGETHER
+        left = len(chosen) - len(again)
+        note = f"each with its own key; {left} left out, too old or with a secret" if left else "each with its own key"
+        yield MenuItem(line(f"Retry {what}"), partial(self.settle, screen, again, is_retried=True), line(note), off)
+        discard = partial(self.settle, screen, chosen, is_retried=False)
+        yield MenuItem(line(f"Discard {what}"), discard, line("forgets them on this machine"))
 
     def _words(self, writes: Sequence[UnconfirmedWrite]) -> str:
         if not writes:
@@ -117,12 +155,44 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {key} or :outbox retries or discards {them}"
 
 
+class _Effects(NamedTuple):
+    """What follows the successful retry of a write; the callbacks of :class:`WriteSender`.
+
+    Attributes:
+        id: The id of its record.
+    """
+
+    id: str
+    done: Done
+    describe: Callable[[Any], Awaitable[StyledSpans]] | None = None
+    after: Callable[[Any], Awaitable[None]] | None = None
+
+
+def _effects(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> _Effects:
+    from runwatch.tui.flows.action_dialog import make_retry_callbacks
+
+    facts, written = OPERATIONS[write.request.operation], write.request
+    declared = make_retry_callbacks(screen, session, written)
+    if declared is not None:
+        describe, take, after = declared
+        return _Effects(next(iter(written.path.values()), ""), take, describe, after)
+
+    def done(_: str, answer: Any, is_watched: bool) -> None:
+        run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
+        # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
+        if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
+            store_record(session, run)
+        if written.operation == SUBMIT:
+            forget_draft(screen.console, written.body)
+            if run.id and is_watched:
+                screen.console.show_run(run.id)
+        session.live.refresh(Run)
+
+    return _Effects("kept", done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
+
+
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
     """Build the dialog that retries a write."""
-    from runwatch.tui.flows.action_dialog import make_retry_callbacks
-    from runwatch.view.resources.registry import mutation_for_operation
-
-    mutation = mutation_for_operation(write.request.operation)
     facts, written = OPERATIONS[write.request.operation], write.request
     text = DialogText(
         title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
@@ -138,62 +208,138 @@ def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWri
         body=None if written.body is None else _body(written.body),
         typed=make_typed_confirmation(session, next(iter(written.path.values()))) if written.path else None,
         age=_sent(screen, write),
-        shows_secret=mutation is not None and (bool(mutation.one_time_member) or mutation.private_page is not None),
+        shows_secret=_shows_secret(write),
     )
+    effects = _effects(screen, session, write)
+    items = [PendingWrite(effects.id, written, write)]
+    return WriteSender(screen, session, text, items, effects.done, describe=effects.describe, after=effects.after)
 
-    declared = make_retry_callbacks(screen, session, written)
-    if declared is not None:
-        describe, take, after = declared
-        items = [PendingWrite(next(iter(written.path.values()), ""), written, write)]
-        return WriteSender(screen, session, text, items, take, describe=describe, after=after)
 
-    def done(_: str, answer: Any, is_watched: bool) -> None:
-        run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
-        # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
-        if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
-            store_record(session, run)
-        if written.operation == SUBMIT:
-            forget_draft(screen.console, written.body)
-            if run.id and is_watched:
-                screen.console.show_run(run.id)
-        session.live.refresh(Run)
+class _RetrySeveral(WriteSender):
+    """Retries writes one after the other, each with its own key and bytes."""
 
-    opens = make_run_opener(screen) if written.operation == SUBMIT else None
-    return WriteSender(screen, session, text, [PendingWrite("kept", written, write)], done, after=opens)
+    def __init__(self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite]) -> None:
+        text = DialogText(
+            title=line(f"Retry {len(writes)} requests on {line(session.target.profile)}"),
+            sentence=line(
+                "Sends each with its own bytes and key once more. Where the first sending took effect, the service"
+                " repeats its answer; nothing is done twice."
+            ),
+            request=line("each as it was sent, with its own key"),
+            keep=_KEEP_SEVERAL,
+            confirm=line("Retry them"),
+            profile=profile_label(session),
+            rows=_rows(screen, writes),
+            typed=_typed_count(session, writes),
+        )
+        effects = {str(write.id): _effects(screen, session, write) for write in writes}
+
+        def done(key: str, answer: Any, _: bool) -> None:
+            # Nothing opens: the user looks at all of them.
+            is_watched = False
+            effects[key].done(effects[key].id, answer, is_watched)
+
+        items = [PendingWrite(str(write.id), write.request, write) for write in writes]
+        super().__init__(screen, session, text, items, done)
+
+    def _title(self) -> str:
+        return f"{len(self._items)} requests retried"
+
+    def _success_word(self, item: PendingWrite) -> str:
+        return "accepted"
 
 
 class _Discard(WriteSender):
-    def __init__(self, screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> None:
-        self._write = write
+    """Forgets writes on this machine; sends nothing."""
+
+    def __init__(self, screen: ConsoleScreen, session: ServiceSession, writes: Sequence[UnconfirmedWrite]) -> None:
+        self._writes = writes
+        is_one = len(writes) == 1
+        what, them = ("request", "it") if is_one else ("requests", "they")
+        profile = line(session.target.profile)
+        title = f"Discard on {profile}: {self._title()}" if is_one else f"Discard {len(writes)} requests on {profile}"
         text = DialogText(
-            title=line(f"Discard on {line(session.target.profile)}: {OPERATIONS[write.request.operation].title}"),
+            title=line(title),
             sentence=line(
-                "Forgets the request on this machine; whether it took effect stays unknown. Look in the list of runs"
-                " first: a new request has a new key, and does the same a second time."
+                f"Forgets the {what} on this machine; whether {them} took effect stays unknown. Look in the list of"
+                " runs first: a new request has a new key, and does the same a second time."
             ),
             request=line("nothing is sent"),
-            keep=_KEEP,
-            confirm=line("Discard it"),
+            keep=_KEEP if is_one else _KEEP_SEVERAL,
+            confirm=line("Discard it" if is_one else "Discard them"),
             profile=profile_label(session),
-            key=line(write.request.key),
-            age=_sent(screen, write),
+            key=line(writes[0].request.key) if is_one else None,
+            rows=() if is_one else _rows(screen, writes),
+            typed=None if is_one else _typed_count(session, writes),
+            age=_sent(screen, writes[0]) if is_one else None,
         )
         super().__init__(screen, session, text, (), lambda *_: None)
 
     def _title(self) -> str:
-        return OPERATIONS[self._write.request.operation].title
+        if len(self._writes) == 1:
+            return OPERATIONS[self._writes[0].request.operation].title
+        return f"{len(self._writes)} requests"
 
     async def _send(self) -> None:
-        try:
-            await self._session.outbox.discard(self._write)
-        except RunwatchError as error:
-            if not self.dialog.is_open:
-                raise
-            entry = make_problem_entry(self._session, self._write.request.operation, error)
+        outcomes = [await self._discard(write) for write in self._writes]
+        error = next(filter(None, outcomes), None)
+        if error is None:
+            self.finish((label_span("forgotten here", Role.GOOD),))
+        elif not self.dialog.is_open:
+            raise error
+        elif len(outcomes) == 1:
+            entry = make_problem_entry(self._session, self._writes[0].request.operation, error)
             self.dialog.show_refusal(entry, next_step=line(error.hint, None) if error.hint else None)
         else:
-            self.finish((label_span("forgotten here", Role.GOOD),))
+            kept = sum(outcome is not None for outcome in outcomes)
+            self.finish((label_span(f"{len(outcomes) - kept} forgotten here, {kept} kept", Role.WARN),))
         await self._console.report_unconfirmed_writes()
+
+    async def _discard(self, write: UnconfirmedWrite) -> RunwatchError | None:
+        error: RunwatchError | None = None
+        try:
+            await self._session.outbox.discard(write)
+        except RunwatchError as failure:
+            error = failure
+        if len(self._writes) > 1 and self.dialog.is_open:
+            outcome = label_span("forgotten", Role.GOOD) if error is None else label_span(error.title, Role.BAD)
+            self.dialog.show_outcome(str(write.id), (outcome,))
+        return error
+
+
+def _shows_secret(write: UnconfirmedWrite) -> bool:
+    """Return whether the answer has a secret that is shown once, or leads to a private page: one dialog for each."""
+    from runwatch.view.resources.registry import mutation_for_operation
+
+    mutation = mutation_for_operation(write.request.operation)
+    return mutation is not None and (bool(mutation.one_time_member) or mutation.private_page is not None)
+
+
+def _rows(screen: ConsoleScreen, writes: Sequence[UnconfirmedWrite]) -> tuple[DialogRow, ...]:
+    return tuple(
+        DialogRow(
+            str(write.id),
+            (
+                label_span(f"{OPERATIONS[write.request.operation].title}   ", Role.PLAIN),
+                label_span(_about(screen.console, write)),
+            ),
+        )
+        for write in writes
+    )
+
+
+def _typed_count(session: ServiceSession, writes: Sequence[UnconfirmedWrite]) -> TypedConfirmation | None:
+    if not session.target.production:
+        return None
+    return TypedConfirmation(line("production profile: type the number of requests"), str(len(writes)))
+
+
+def _about(console: Console, write: UnconfirmedWrite) -> SafeText:
+    """Describe when it was sent, its subject, and why its outcome is unknown."""
+    run_id = write.request.path.get("execution_id")
+    about = short_id(run_id, console.glyphs) if run_id else write.request.label or _objective(write)
+    parts = (ago(write.created_at, console.clock.now()), about, write.reason)
+    return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
 
 
 def _body(body: bytes) -> SafeText:

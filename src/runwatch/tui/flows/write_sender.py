@@ -232,10 +232,14 @@ class WriteSender:
     def _account(self, outcomes: Sequence[RunwatchError | None]) -> str:
         """Count the outcomes of several writes: ``1 cancelled, 1 unknown, 1 had ended``."""
         counts = Counter(
-            self._statuses.get(item.id, "done") if error is None else _outcome_word(error)
+            self._success_word(item) if error is None else _outcome_word(error)
             for item, error in zip(self._items, outcomes, strict=True)
         )
         return ", ".join(f"{grouped_number(count)} {word}" for word, count in counts.items())
+
+    def _success_word(self, item: PendingWrite) -> str:
+        """Return what one of several successful writes counts as."""
+        return self._statuses.get(item.id, "done")
 
     def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
         """Tell the outcome in a notice, and where it led, because the user has left the dialog meanwhile."""

@@ -66,13 +66,15 @@ class Menu(ModalOverlay):
         start: Index of the item under the cursor at first.
         again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
             and calls the item's target.
+        mark: Called with the index of the item at the cursor by the key that marks; returns the items again, and the
+            index to go to. ``None`` if nothing can be marked.
         is_about_record: Whether the keys that copy from the record of the screen work here too; they close the menu.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "step(1)", "next", show=False),
         Binding("shift+tab", "step(-1)", "previous", show=False),
-        *make_bindings("screen.copy", "screen.copy_menu"),
+        *make_bindings("screen.copy", "screen.copy_menu", "list.mark"),
     ]
 
     @dataclass
@@ -92,12 +94,14 @@ class Menu(ModalOverlay):
         start: int = 0,
         id: str | None = None,
         again: Callable[[], Sequence[MenuItem]] | None = None,
+        mark: Callable[[int], tuple[Sequence[MenuItem], int]] | None = None,
         is_about_record: bool = False,
     ) -> None:
         super().__init__(edge=BorderText(title=title, counters=_KEYS), id=id)
         self._items = tuple(items)
         self._start = start
         self._again = again
+        self._mark = mark
         self._is_about_record = is_about_record
         self._is_chosen = False
         self._stood_on: Screen[Any] | None = None
@@ -107,6 +111,9 @@ class Menu(ModalOverlay):
 
     def on_mount(self) -> None:
         self._stood_on = self.screen
+        if self._mark is not None:
+            key = get_app(self).keys.shown("list.mark")
+            self.set_border_text(counters=(label_span(f"{key} marks  "), *_KEYS))
         # Queued keys may close the menu before its list is mounted.
         for lines in self.query(_Items):
             lines.focus()
@@ -143,7 +150,17 @@ class Menu(ModalOverlay):
             screen.call_later(item.target)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "mark":
+            return self._mark is not None
         return self._is_about_record if action in {"copy", "copy_menu"} else True
+
+    def action_mark(self) -> None:
+        """Mark or unmark the item at the cursor."""
+        lines = self.query_one(_Items)
+        if self._mark is not None:
+            items, cursor = self._mark(lines.cursor)
+            lines.show(items)
+            lines.move_cursor(cursor)
 
     def action_copy(self) -> None:
         self._copy("copy")
