@@ -299,7 +299,7 @@ async def test_a_form_whose_write_is_on_its_way_says_so_and_sends_it_once(
         assert isinstance(driven.app.screen, RunFormScreen)
         await driven.opens(ResourceScreen, "escape")
         await driven.opens(RunFormScreen, "plus")
-        await driven.shows(re.compile(r"Submit a run, sent at \d\d:\d\d:\d\d: on its way\."))
+        await driven.shows(re.compile(r'Submit a run "Say hello\.", sent at \d\d:\d\d:\d\d: on its way\.'))
         await driven.reaches("on its way. Sending from here makes a new request", "f2")
         await driven.opens(RunFormScreen, "escape")
         may_send.set()

@@ -301,7 +301,7 @@ async def test_a_form_closes_with_an_unknown_outcome_and_the_next_one_warns_befo
         await driven.opens(RunsScreen, "escape")
         await driven.shows("outcome unknown; O or :outbox retries or discards it")
         await driven.opens(RunFormScreen, "plus")
-        warning = re.compile(r"Submit a run, sent at \d\d:\d\d:\d\d: outcome unknown\.")
+        warning = re.compile(r'Submit a run "Say hello\.", sent at \d\d:\d\d:\d\d:')
         await driven.shows(warning)
         assert "O or :outbox" not in driven.text, "here this key is text"
         await driven.review()

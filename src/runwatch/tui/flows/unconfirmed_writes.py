@@ -27,6 +27,7 @@ from runwatch.tui.flows.write_sender import (
     make_typed_confirmation,
     profile_label,
     request_text,
+    submitted_objective,
 )
 from runwatch.tui.shell.console_screen import READ_ONLY
 from runwatch.tui.sources.record_loader import store_record
@@ -337,7 +338,7 @@ def _typed_count(session: ServiceSession, writes: Sequence[UnconfirmedWrite]) ->
 def _about(console: Console, write: UnconfirmedWrite) -> SafeText:
     """Describe when it was sent, its subject, and why its outcome is unknown."""
     run_id = write.request.path.get("execution_id")
-    about = short_id(run_id, console.glyphs) if run_id else write.request.label or _objective(write)
+    about = short_id(run_id, console.glyphs) if run_id else write.request.label or submitted_objective(write.request)
     parts = (ago(write.created_at, console.clock.now()), about, write.reason)
     return line(f" {console.glyphs.dot} ".join(line(part) for part in parts if part))
 
@@ -347,15 +348,6 @@ def _body(body: bytes) -> SafeText:
         return block(json_text(loads(body), 2))
     except ValueError:
         return block(body.decode("utf-8", "replace"))
-
-
-def _objective(write: UnconfirmedWrite) -> str:
-    try:
-        task = loads(write.request.body or b"").get("task")
-    except (ValueError, AttributeError):
-        return ""
-    objective = task.get("objective") if isinstance(task, dict) else None
-    return objective if isinstance(objective, str) else ""
 
 
 def _sent(screen: ConsoleScreen, write: UnconfirmedWrite) -> SafeText:

@@ -18,6 +18,7 @@ from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.operations import CANCEL, OPERATIONS, Operation, is_listable
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError, WriteInProgressError
+from runwatch.base.json import loads
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from runwatch.store.repositories.outbox import SendingWrite, UnconfirmedWrite, WriteRequest
@@ -41,6 +42,9 @@ TYPED_CHARACTERS: Final = 6
 NOTICE_LINES: Final = 2
 """Up to this many lines of an outcome are shown in a notice; more have to be read."""
 
+
+OBJECTIVE_CELLS: Final = 40
+"""Width of an objective that names a request; a longer one is cut."""
 
 _REFUSED: Final = "refused"
 
@@ -394,8 +398,8 @@ def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) 
     for sending in () if session is None else session.sending:
         if (sending.request.operation, sending.request.path) == (operation, path):
             return line(
-                f"{OPERATIONS[operation].title}, {sent_text(console, sending)}: on its way. Sending from here makes a"
-                " new request; wait for the answer first.",
+                f"{_named(sending.request)}, {sent_text(console, sending)}: on its way. Sending from here makes a new"
+                " request; wait for the answer first.",
                 None,
             )
     same = [
@@ -403,16 +407,33 @@ def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) 
     ]
     if not same:
         return None
-    title, key = OPERATIONS[operation].title, console.keys.shown("app.outbox")
+    key = console.keys.shown("app.outbox")
     sent = f"sent at {time_of_day(same[0].created_at, console.render_context())}"
-    what, retry = f"{title}, {sent}", "that one with its key"
+    what, retry = f"{_named(same[0].request)}, {sent}", "that one with its key"
     if len(same) > 1:
+        title = OPERATIONS[operation].title
         what, retry = f"{title}: {len(same)} requests, the oldest {sent}", "those with their keys"
     return line(
         f"{what}: outcome unknown. Sending from here makes a new request; to retry {retry}, leave with esc and press"
         f" {key}.",
         None,
     )
+
+
+def _named(request: WriteRequest) -> str:
+    """Return what a request does, with the objective of a submit: a form may be open for another run."""
+    title, objective = OPERATIONS[request.operation].title, line(submitted_objective(request), OBJECTIVE_CELLS)
+    return f'{title} "{objective}"' if objective else title
+
+
+def submitted_objective(request: WriteRequest) -> str:
+    """Return the objective of a submit; empty for any other request."""
+    try:
+        task = loads(request.body or b"").get("task")
+    except (ValueError, AttributeError):
+        return ""
+    objective = task.get("objective") if isinstance(task, dict) else None
+    return objective if isinstance(objective, str) else ""
 
 
 def find_sending(console: Console, key: str) -> SendingWrite | None:
