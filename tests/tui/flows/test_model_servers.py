@@ -121,6 +121,33 @@ async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Pat
         assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
 
 
+async def test_a_server_that_is_connected_already_leads_to_its_models(tmp_path: Path) -> None:
+    service = finding(OLLAMA, VLLM)
+    connected = [
+        resources.connection(
+            id, source_id="openai_compatible", display_name=name, endpoint={"base_url": server["base_url"]}, **over
+        )
+        for id, name, server, over in (
+            ("conn_1", "my ollama", OLLAMA, {}),
+            ("conn_2", "big one", VLLM, {"test_state": "untested"}),
+        )
+    ]
+    listed = {"connections": [dict(each.raw) for each in connected], "next_cursor": None}
+    service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
+    async with local(service, tmp_path) as driven:
+        await driven.reaches("Model servers   1 source is connected already", "M")
+        await driven.shows("3 models   connected as my ollama; enter shows its models")
+        await driven.shows("connected as big one, not usable yet; enter shows it", "Another server", "of my ollama")
+        await driven.press("enter")
+        await driven.shows("connection_id=conn_1")
+        await driven.reaches("big one, not usable", "M")
+        await driven.press("down", "enter")
+        await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "sources", "the connection")
+        await driven.reaches("of my ollama", "M")
+        await driven.press("end", "enter")
+        await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "models", "all models")
+
+
 @pytest.mark.parametrize("screen", ["runs", "sources"])
 async def test_a_new_connection_leads_to_its_models_that_can_be_saved(tmp_path: Path, screen: str) -> None:
     service = finding(OLLAMA)

@@ -5,17 +5,20 @@ The local service searches; the console shows the results and opens the form tha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.model_server import ModelServer, ModelServerSearch
+from runwatch.records.source import OPENAI_COMPATIBLE, SourceConnection, find_connected
 from runwatch.settings.declarations import LOCAL
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import perform_action
+from runwatch.tui.sources.record_loader import load_records
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.actions.sources import connect_server
+from runwatch.view.actions.sources import SAVE_MODELS, connect_server
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -59,20 +62,42 @@ async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen
     value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
+    known = await load_records(session, SourceConnection)
+    connections = [each for each in known if isinstance(each, SourceConnection)]
     said = f"Model servers found: {len(servers)}"
     if console.screen is not screen or screen.has_overlay:
         # Do not interrupt a user who has moved on to something else.
         key = console.keys.shown("app.find_servers")
         console.notify_user(f"{said}. {key} searches again.")
         return
-    says = "enter connects one" if servers else "no server responds on the usual ports"
-    items = [
-        _item(screen, server_label(server, console.glyphs), connect_command(server), connect_known(server))
-        for server in servers
-    ]
+    usable = [each for each in connections if each.is_usable]
+    if usable:
+        says = f"{len(usable)} source{'s are' if len(usable) != 1 else ' is'} connected already"
+    else:
+        says = "enter connects one" if servers else "no server responds on the usual ports"
+    items = [_server_item(screen, server, connections) for server in servers]
     items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
+    if usable:
+        names = ", ".join(line(each.display_name or each.id) for each in usable)
+        show = partial(console.call_later, console.go_to, "models")
+        items.append(MenuItem(line("Show the models"), show, line(f"of {names}")))
     screen.notify_user(said)
     screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))
+
+
+def _server_item(screen: ConsoleScreen, server: ModelServer, connections: Sequence[SourceConnection]) -> MenuItem:
+    """Return the item of a server that was found: it connects it, or leads to what is connected already."""
+    console = screen.console
+    label = server_label(server, console.glyphs)
+    connected = next(iter(find_connected(connections, OPENAI_COMPATIBLE, server.base_url)), None)
+    if connected is None:
+        return _item(screen, label, connect_command(server), connect_known(server))
+    name = line(connected.display_name or connected.id)
+    if connected.is_usable:
+        go: Callable[[], object] = partial(perform_action, screen, connected, SAVE_MODELS)
+        return MenuItem(label, go, line(f"connected as {name}; enter shows its models"))
+    go = partial(console.call_later, console.open_record, SourceConnection.KIND, connected.id)
+    return MenuItem(label, go, line(f"connected as {name}, not usable yet; enter shows it"))
 
 
 def _item(screen: ConsoleScreen, label: SafeText, command: str, connect: ResourceAction[None]) -> MenuItem:
