@@ -187,6 +187,17 @@ async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
         assert table.cursor_row is None
 
 
+async def test_a_note_is_wrapped_to_the_width_of_the_moment() -> None:
+    async with staged() as (app, table, pilot):
+        table.note = [line("No output checks yet. " + "runwatch verifiers register registers one. " * 3)]
+        for columns in (100, 80, 160):
+            await pilot.resize_terminal(columns, 24)
+            await pilot.pause()
+            shown = " ".join(row.strip(" ┃") for row in lines_of(app)[3 : 3 + table.note_row_count])
+            assert shown == table.note[0].rstrip()
+            assert table.note_row_count == {100: 2, 80: 3, 160: 1}[columns]
+
+
 async def at(pilot: Pilot[None], table: RecordTable, count: int, *pressed: str) -> list[samples.Row]:
     """Show rows and move there."""
     rows = samples.many(count)

@@ -303,7 +303,7 @@ class OverviewScreen(ConsoleScreen):
 
     def _rows_of(self, name: str) -> int:
         lines = self._lines(name)
-        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + len(lines.note)))
+        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + lines.note_row_count))
 
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()

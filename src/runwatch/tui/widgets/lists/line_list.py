@@ -20,12 +20,16 @@ from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.mouse_selection import selectable
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, to_content, to_segment, to_spans
 from runwatch.tui.core.widget_app import get_app
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 _CURSOR = "line-list--cursor"
 _CURSOR_QUIET = "line-list--cursor-quiet"
 _LINE = "line-list--line"
+
+_NOTE_MARGIN: Final = 3
+"""Cells beside a note: two before it as in the table, and one after it."""
 
 MAX_COPIED_LINES: Final = 1_000
 MAX_HOVERED_CELLS: Final = 1_000
@@ -157,6 +161,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         before, self._note = self._note, tuple(lines)
         if self._note != before and not self.line_count():
             self.refresh()
+
+    @property
+    def note_row_count(self) -> int:
+        """The number of rows of the note, as wrapped to the width."""
+        return len(self._note_rows(self.cells))
 
     def move_cursor(self, index: int) -> None:
         """Move the cursor to the nearest existing line and scroll it into view."""
@@ -365,16 +374,29 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(segments).adjust_cell_length(width, style).adjust_cell_length(self.size.width, style)
 
     def _note_line(self, row: int, width: int, style: Style) -> list[Segment]:
+        rows = self._note_rows(width)
         # One empty row separates the note from column heads.
-        if not 0 < row <= len(self._note):
+        if not 0 < row <= len(rows):
             return []
-        room, mark = width - 3, get_app(self).glyphs.ellipsis
+        room, mark = width - _NOTE_MARGIN, get_app(self).glyphs.ellipsis
         segments = [to_segment(line("  "), style)]
-        for text, role in to_spans(self._note[row - 1], Role.QUIET):
+        for text, role in rows[row - 1]:
             shown = truncate(text, max(0, room), mark)
             room -= cell_width(shown)
             segments.append(self.piece(shown, role, style))
         return segments
+
+    def _note_rows(self, width: int) -> list[Sequence[StyledSpan]]:
+        """Return the note by rows: a text of one style is wrapped, one of several styles is one row."""
+        room = width - _NOTE_MARGIN
+        rows: list[Sequence[StyledSpan]] = []
+        for spans in (to_spans(each, Role.QUIET) for each in self._note):
+            if len(spans) == 1 and room > 0:
+                text, role = spans[0]
+                rows += [((row, role),) for row in wrap_text(text, room)]
+            else:
+                rows.append(spans)
+        return rows
 
 
 def _text(segments: Iterable[Segment]) -> str:

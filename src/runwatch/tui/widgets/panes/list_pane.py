@@ -9,13 +9,9 @@ from textual.widgets import Static
 
 from runwatch.tui.core.rendering import to_lines
 from runwatch.tui.widgets.lists.record_table import RecordTable
-from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText
-
-_MARGIN: Final = 4
-"""Cells beside a note: two before it as in the table, one after it, and one for the scroll bar."""
 
 
 class ListPane(Pane):
@@ -50,9 +46,7 @@ class ListPane(Pane):
             note: The text, one item a line.
             is_trouble: Whether to show it below existing rows too.
         """
-        # Before the first layout, the pane has no width to wrap at.
-        room = self.content_size.width - _MARGIN
-        self._table.note = [row for text in note for row in wrap_text(text, room)] if room > 0 else tuple(note)
+        self._table.note = note
         notes = tuple(note) if is_trouble and self._table.line_count() else ()
         if notes != self._notes:
             self._notes = notes
