@@ -212,6 +212,15 @@ async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stan
         assert first < then
 
 
+async def test_the_newest_runs_are_whole_as_soon_as_the_window_has_room_for_them(tmp_path: Path) -> None:
+    async with console(troubled(), tmp_path, size=NARROW, open_at="overview") as driven:
+        await opened(driven, until="6 of 9 runs")
+        await driven.pilot.resize_terminal(100, 44)
+        await driven.shows("Newest runs")
+        newest = driven.lines[next(n for n, row in enumerate(driven.lines) if " Newest runs " in row) :]
+        assert any("dispatch_network_error" in row for row in newest)
+
+
 @pytest.mark.exhaustive
 async def test_what_comes_in_above_takes_the_cursor_along(tmp_path: Path) -> None:
     service = troubled()

@@ -295,7 +295,9 @@ class OverviewScreen(ConsoleScreen):
         lines, newest = self._lines("newest"), known.newest[: left - _FRAME_ROWS]
         has_newest = left >= _LEAST_ROWS and bool(newest)
         if has_newest:
-            lines.show(newest_run_lines(newest, self.console.render_context(), lines.room))
+            # A pane that was hidden has no width yet.
+            room = self._lines("standing").room
+            lines.show(newest_run_lines(newest, self.console.render_context(), room))
         self._pane("newest").set_border_text(title=line("Newest runs"))
         self._pane("newest").display = has_newest
         self._pane("standing").styles.height = issues if has_newest else "1fr"
