@@ -41,6 +41,15 @@ def test_an_object_beside_a_plain_value_is_not_called_missing() -> None:
     assert (shown["row"], shown["list"]) == (("null", "2 members"), ("1 item", "[]"))
 
 
+def test_what_differs_only_by_the_ids_of_the_records_comes_last() -> None:
+    left, right = (
+        {"execution_id": run, "links": {"self": f"/v1/executions/{run}"}, "status": status, "arm_id": arm}
+        for run, status, arm in (("ex_1", "failed", "arm_1"), ("ex_2", "completed", "arm_2"))
+    )
+    found = [str(value.path) for value in compare_records(left, right) if value.differs]
+    assert found == ["status", "arm_id", "execution_id", "links.self"]
+
+
 def test_numbers_are_compared_as_they_were_sent() -> None:
     assert [one.path for one in diff_records(loads('{"a": 0.10}'), loads('{"a": 0.1}'))] == ["a"]
 

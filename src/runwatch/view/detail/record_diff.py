@@ -52,16 +52,32 @@ class ComparedValue:
 
 
 def compare_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[ComparedValue]:
-    """Compare every value of two decoded records, in the order of :func:`diff_records`.
+    """Compare every value of two decoded records, in the order of :func:`diff_records`; what differs only by the ids of
+    the records, such as their links, comes last.
 
     A sum that lacks calls of unknown cost or tokens is shown as ``unknown`` or ``at least`` its known part, and differs
     from the same number elsewhere that is complete.
     """
+    pairs = list(_pairs(left, right))
+    ids = next(((one, two) for path, one, two in pairs if _is_own_id(path) and _differ(one, two)), ("", ""))
+    pairs.sort(key=lambda pair: _repeats_ids(ids, *pair[1:]))
     return [
         ComparedValue(line(json_paths.format_path(path), None), mine, other, _differ(one, two) or mine != other)
-        for path, one, two in _pairs(left, right)
+        for path, one, two in pairs
         for mine, other in [(_shown(left, path, one), _shown(right, path, two))]
     ]
+
+
+def _is_own_id(path: json_paths.JsonPath) -> bool:
+    return len(path) == 1 and str(path[0]).endswith("id")
+
+
+def _repeats_ids(ids: tuple[Any, Any], one: Any, other: Any) -> bool:
+    """Return whether two texts are the same but for the ids of their records."""
+    mine, theirs = ids
+    if not all(isinstance(text, str) and text for text in (mine, theirs, one, other)):
+        return False
+    return one != other and str(one).replace(mine, theirs) == other
 
 
 def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> SafeText | None:
