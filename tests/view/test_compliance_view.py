@@ -68,7 +68,7 @@ def test_another_digest_is_a_warning_and_no_accusation() -> None:
 def test_the_log_says_who_decided_what_and_leads_to_it() -> None:
     (section,) = decision_sections(resources.compliance_export(), CONTEXT)
     (entry,) = section.lines
-    assert entry.text == f"cancelled execution ex_01HXC  by {KEY_ID}"
+    assert entry.text == f"cancelled run ex_01HXC  by {KEY_ID}"
     assert entry.target == ("run", "ex_01HXC")
 
 
@@ -82,7 +82,7 @@ def test_the_newest_decision_comes_first_and_unknown_kinds_lead_nowhere() -> Non
     (section,) = decision_sections(resources.compliance_export(decision_log=log), CONTEXT)
     assert [entry.text for entry in section.lines] == [
         "landed moon m  by key_1",
-        "disabled arm arm_1  by the service itself",
+        "disabled saved model arm_1  by the service itself",
     ]
     assert [entry.target for entry in section.lines] == [None, ("arm", "arm_1")]
 

@@ -43,6 +43,14 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """The record kind for each resource type of a decision."""
 
+NOUNS: Final[Mapping[str, str]] = {
+    "execution": "run",
+    "api_key": "API key",
+    "arm": "saved model",
+    "verifier": "output check",
+}
+"""What a resource type is called on screen, where that differs."""
+
 DIGEST_MATCHES: Final = "the attested digest is the SHA-256 of receipts_ndjson, checked by runwatch"
 NO_DECISION_LOG: Final = "the answer has no decision log"
 DIGEST_DIFFERS: Final = "the attested digest is not the SHA-256 of receipts_ndjson; the service may attest other bytes"
@@ -118,7 +126,9 @@ def _decision(one: Decision, context: RenderContext) -> DetailLine:
     kind, named = KINDS.get(resource.type or ""), resource.raw.get("id")
     record_id = named if isinstance(named, str) else None
     by = "by the service itself" if one.acted_by is None else f"by {short_id(one.acted_by, context.glyphs)}"
-    what = f"{one.action or context.glyphs.unknown} {resource.type or ''} {short_id(record_id, context.glyphs)}"
+    type = resource.type or ""
+    noun = NOUNS.get(type, type)
+    what = f"{one.action or context.glyphs.unknown} {noun} {short_id(record_id, context.glyphs)}"
     target = (kind, record_id) if kind is not None and record_id else None
     return DetailLine(_when(one, context), line(f"{what}  {by}", None), _role(one), target=target)
 
