@@ -95,10 +95,11 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
                 *member_lines("connection_id display_name source_id status:status usable"),
                 ComputedLine("means", _means),
                 *member_lines(
-                    "endpoint auth_scheme source_scope access_lane commercial_owner credential_owner customer_ref"
+                    "auth_scheme source_scope access_lane commercial_owner credential_owner customer_ref"
                 ),
             ),
         ),
+        SectionSpec("Endpoint", (), tree="endpoint"),
         SectionSpec("Test", (
             *member_lines(
                 "test_state:status test_error test_failure test_models test_http_status test_message test_was_sent"
