@@ -224,6 +224,29 @@ def test_a_title_names_a_record_as_people_do(record: Any, title: str) -> None:
     assert resource_for_kind(record.KIND).title_of(record, UNICODE) == title
 
 
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (resources.arm(status_reason="endpoint_unreachable"), "endpoint_unreachable"),
+        (resources.agent_arm(status_reason=None), "operator_suspended"),
+        (resources.verifier(status="degraded", status_reason="authentication_failed"), "authentication_failed"),
+    ],
+)
+def test_a_list_says_why_a_record_is_not_ready(record: Any, reason: str) -> None:
+    (row,) = table.build_rows(resource_for_kind(record.KIND), [record], CONTEXT)
+    assert cells_of(row)["reason"] == reason
+
+
+def test_the_endpoint_of_a_connection_is_a_tree_with_short_labels() -> None:
+    prices = {"ember-small": {"input_usd_per_million": 0.25, "output_usd_per_million": 1}}
+    item = resources.connection(endpoint={"base_url": "https://models.example.test", "prices": prices})
+    endpoint = next(it for it in build_sections(resource_named("sources"), item, CONTEXT) if it.title == "Endpoint")
+    assert [(entry.level, entry.label) for entry in endpoint.lines] == [
+        (0, "base_url"), (0, "prices"), (1, "ember-small"), (2, "input_usd_per_million"),
+        (2, "output_usd_per_million"),
+    ]  # fmt: skip
+
+
 def test_a_proposal_shows_its_change_or_says_why_not() -> None:
     spec = resource_named("proposals")
     (tab,) = spec.tabs

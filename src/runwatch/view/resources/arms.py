@@ -31,6 +31,11 @@ def _its_runs(arm: Arm, _: object) -> LineTarget | None:
     return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
 
 
+def _reason(arm: Arm) -> str | None:
+    """Return why it cannot be used in every way: the reason of its status, or that of its route."""
+    return arm.status_reason or (arm.route_availability.reason if arm.route_availability else None)
+
+
 def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
     if arm.status == "degraded":
         return StyledText(line("Runs are routed to it only when they require it, and may fail there."), Role.WARN)
@@ -51,6 +56,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         status_column("status", server_parameter="status", min_cells=10),
         column("name|display_name", min_cells=24, whole_first=True),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
+        column("reason|status_reason", _reason, hide_order=7, min_cells=12, hide_if_empty=True),
         column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
@@ -58,7 +64,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         id_column("arm|id|arm_id=id", hide_order=1, whole_first=False, is_extra=True),
     ),
     fields=fields(
-        "provider connection|connection_name connection_id deployment|model_deployment_id reason|status_reason"
+        "provider connection|connection_name connection_id deployment|model_deployment_id"
         " route=route_availability.status"
     ),
     sections=(

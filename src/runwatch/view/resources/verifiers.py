@@ -96,14 +96,18 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     columns=(
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=24, whole_first=True),
+        column("reason|status_reason", hide_order=7, min_cells=12, hide_if_empty=True),
         column("version", hide_order=2),
         status_column("key|connection=connection.status", hide_order=6, min_cells=9),
-        column("days|days_remaining=connection.days_remaining", cell=_days, align="right", hide_order=5),
+        column(
+            "days|days_remaining=connection.days_remaining", title="days left", cell=_days, align="right", hide_order=5,
+            min_cells=9,
+        ),
         column("classes|input_data_classes", title="data classes", format=joined_cell, hide_order=4, min_cells=12),
         column("url=endpoint.url", title="endpoint", hide_order=1, min_cells=16, max_cells=48, is_extra=True),
         id_column("verifier|id|verifier_id=id", hide_order=3, whole_first=False, is_extra=True),
     ),
-    fields=fields("reason|status_reason revision stops|stop_at=connection.stop_at"),
+    fields=fields("revision stops|stop_at=connection.stop_at"),
     sections=(
         SectionSpec("Check", member_lines(
             "verifier_id display_name version revision status:status status_reason kind hash input_data_classes "

@@ -71,7 +71,8 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "deployment": "id of the model at this source",
     },
     "arms": {
-        "status": "whether runs can be routed to it, or why not",
+        "status": "whether runs can be routed to it",
+        "reason": "why it is in that state, or why its route is held",
         "kind": "model, agent or skill",
         "model": "model that it calls",
         "classes": "data classes that it may get",
@@ -81,6 +82,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "verifiers": {
         "status": "whether runs can use it",
+        "reason": "code of the reason for that state",
         "version": "version of the check",
         "key": "state of the key with which its endpoint is called",
         "days": "days until that key stops working",
