@@ -202,16 +202,16 @@ class Client:
         operation: str | Operation,
         *,
         query: Mapping[str, QueryValue] = _NOTHING,
-        again: Callable[[Record], Record] | None = None,
+        intern: Callable[[Record], Record] | None = None,
     ) -> Page[Any]:
         """Return one page of a list.
 
         Args:
             query: Query parameters, as for :meth:`request`, ``cursor`` and ``limit`` included.
-            again: As for :meth:`pages`.
+            intern: As for :meth:`pages`.
         """
         known = self._operation(operation)
-        return await self._page(self._call(known, query=query), _record_of(known), again)
+        return await self._page(self._call(known, query=query), _record_of(known), intern)
 
     async def pages(
         self,
@@ -220,7 +220,7 @@ class Client:
         path: Mapping[str, str] = _NOTHING,
         query: Mapping[str, QueryValue] = _NOTHING,
         limit: int | None = None,
-        again: Callable[[Record], Record] | None = None,
+        intern: Callable[[Record], Record] | None = None,
     ) -> AsyncIterator[Page[Any]]:
         """Yield the pages of a list until its end or until ``limit`` items; the last page is cut to fit.
 
@@ -231,7 +231,7 @@ class Client:
             operation: The id of a known operation that lists records, or an operation of the caller's own.
             query: Query parameters, as for :meth:`request`.
             limit: How many items to read; ``None`` for all.
-            again: Maps a received record to the one to keep: the stored record if the two are equal.
+            intern: Returns the record to keep for a received one: the stored record if the two are equal.
 
         Raises:
             ApiError: As for :meth:`request`. A repeated cursor, and :data:`MAX_EMPTY_PAGES` in a row, are an
@@ -245,7 +245,7 @@ class Client:
         while limit is None or taken < limit:
             if record.WIRE is not None and record.WIRE.paged and "limit" not in query:
                 asked["limit"] = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - taken)
-            page = await self._page(self._call(known, path=path, query=asked), record, again)
+            page = await self._page(self._call(known, path=path, query=asked), record, intern)
             if limit is not None and taken + len(page.values) > limit:
                 page = _cut(page, limit - taken)
             taken += len(page.values)
@@ -293,12 +293,12 @@ class Client:
         return (await self._caller.make(self._call(operation, path=path), read))[0]
 
     async def _page(
-        self, call: OperationCall, record: type[R], again: Callable[[Record], Record] | None = None
+        self, call: OperationCall, record: type[R], intern: Callable[[Record], Record] | None = None
     ) -> Page[R]:
         async def read(reply: HttpResponse) -> Page[R]:
             if len(reply.body) > SLICED_DECODE_BYTES:
-                return await decode_page_sliced(reply.body, record, self._clock, again)
-            return decode_page(reply.body, record, again)
+                return await decode_page_sliced(reply.body, record, self._clock, intern)
+            return decode_page(reply.body, record, intern)
 
         return (await self._caller.make(call, read))[0]
 

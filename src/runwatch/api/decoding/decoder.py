@@ -57,20 +57,20 @@ def decode_record(body: bytes, record: type[R]) -> R:
     return record(value)
 
 
-def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] | None = None) -> Page[R]:
+def decode_page(body: bytes, record: type[R], intern: Callable[[Record], Record] | None = None) -> Page[R]:
     """Decode one page of a list.
 
     The items are in the member that the record declares; a bare list is accepted too (manual: decisions, "Event tail").
 
     Args:
-        again: Maps a received record to the one to keep: the stored record if the two are equal.
+        intern: Returns the record to keep for a received one: the stored record if the two are equal.
 
     Raises:
         UnreadableBodyError: The body is not JSON, or lacks the member.
     """
     try:
         stream = _stream(iter((body.decode("utf-8-sig"),)), record)
-        page = _PageMaker(record, again)
+        page = _PageMaker(record, intern)
         for texts, values in stream.chunks():
             page.add(texts, values)
     except ValueError as error:
@@ -79,7 +79,7 @@ def decode_page(body: bytes, record: type[R], again: Callable[[Record], Record] 
 
 
 async def decode_page_sliced(
-    body: bytes, record: type[R], clock: Clock, again: Callable[[Record], Record] | None = None
+    body: bytes, record: type[R], clock: Clock, intern: Callable[[Record], Record] | None = None
 ) -> Page[R]:
     """Decode a page as :func:`decode_page` does, yielding to the event loop after every :data:`SLICE_S` of work.
 
@@ -88,13 +88,13 @@ async def decode_page_sliced(
     A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze the loop for 1.4 s.
 
     Args:
-        again: As for :func:`decode_page`; a long list that is read again then never takes its memory twice.
+        intern: As for :func:`decode_page`; a long list that is read again then never takes its memory twice.
 
     Raises:
         UnreadableBodyError: The body is not JSON, or lacks the member.
     """
     stream = _stream(_pieces(body), record)
-    page = _PageMaker(record, again, packs=again is not None)
+    page = _PageMaker(record, intern, packs=intern is not None)
     pause_at = clock.monotonic() + SLICE_S
     with pause_collection():
         try:
@@ -128,7 +128,7 @@ class _PageMaker:
     """
 
     def __init__(
-        self, record: type[R], again: Callable[[Record], Record] | None = None, *, packs: bool = False
+        self, record: type[R], intern: Callable[[Record], Record] | None = None, *, packs: bool = False
     ) -> None:
         self._packs = packs
         self._packer = RecordPacker(record)
@@ -136,29 +136,29 @@ class _PageMaker:
         self._view: Callable[[Any, str], Any] = (
             record if issubclass(record, RunEvent) else lambda value, _text: record(value)
         )
-        self._again = again
+        self._intern = intern
         self._values: list[Any] = []
         self._records: list[Any] = []
         self.fresh = 0
 
     def add(self, texts: list[str], values: list[Any]) -> None:
-        every = values
+        page_values = values
         if not {dict}.issuperset(map(type, values)):
             objects = [(value, text) for value, text in zip(values, texts, strict=True) if type(value) is dict]
             values, texts = [value for value, _ in objects], [text for _, text in objects]
-        came = list(map(self._view, values, texts))
-        self.fresh += len(came)
-        if self._again is not None:
-            kept = list(map(self._again, came))
-            new = [one for one, other in zip(came, kept, strict=True) if one is other]
-            self.fresh -= len(came) - len(new)
+        received = list(map(self._view, values, texts))
+        self.fresh += len(received)
+        records = received
+        if self._intern is not None:
+            records = list(map(self._intern, received))
+            new = [record for record, kept in zip(received, records, strict=True) if record is kept]
+            self.fresh -= len(received) - len(new)
             if self._packs and new:
                 self._packer.pack(new)
-            records = iter(kept)
-            every = [next(records) if type(value) is dict else value for value in every]
-            came = kept
-        self._values.extend(every)
-        self._records.extend(came)
+            left = iter(records)
+            page_values = [next(left) if type(value) is dict else value for value in page_values]
+        self._values.extend(page_values)
+        self._records.extend(records)
 
     def finish(self, members: Mapping[str, Any]) -> Page[Any]:
         cursor = _cursor(members.get("next_cursor"))

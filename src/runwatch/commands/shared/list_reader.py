@@ -126,10 +126,10 @@ async def read_list(
     packer = RecordPacker(kind)
     items: list[Any] = []
     read, is_cut, is_left = 0, False, False
-    # With ``again``, a page has records in place of objects, packed if it is long.
-    again = None if selects else _itself
+    # With ``intern``, a page has records in place of objects, packed if it is long.
+    intern = None if selects else _itself
     most = None if selects else limit
-    async for page in session.client.pages(operation, path=path, query=query, limit=most, again=again):
+    async for page in session.client.pages(operation, path=path, query=query, limit=most, intern=intern):
         read += len(page.values)
         came = page.values
         if selects:

@@ -347,11 +347,11 @@ class Poller:
         rest = self._rests.get(name)
         try:
             page: Page[Record] | None = None
-            again = make_record_interner(
+            intern = make_record_interner(
                 lambda: self._writer.collection(name).by_id,
                 lambda: self._writer.collection(kind.KIND).by_id,
             )
-            async for part in self._client.pages(operation, query=query, limit=limit, again=again):
+            async for part in self._client.pages(operation, query=query, limit=limit, intern=intern):
                 if page is not None:
                     part.records[:0], part.values[:0] = page.records, page.values
                 page = part

@@ -158,8 +158,8 @@ class RunReceipts:
         # Without all starts, only the whole list has all receipts.
         since = format_iso(min(starts)) if len(starts) == len(missing) else None
         collection = self._store.collection(self._scope.profile, Receipt.KIND)
-        again = make_record_interner(lambda: collection.by_id)
-        page = await self._client.page("getReceipts", query={"since": since}, again=again)
+        intern = make_record_interner(lambda: collection.by_id)
+        page = await self._client.page("getReceipts", query={"since": since}, intern=intern)
         await self._store.apply_in_steps(
             ListRead(
                 self._scope.profile,
