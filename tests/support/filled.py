@@ -22,7 +22,7 @@ _DEPTH: Final = 5
 
 def all_members(kind: type[Record], text: str, depth: int = 0) -> Raw:
     """Every declared member of a kind, and an unknown one, with the text in every string and every open name."""
-    raw = {name: _value(member.form.get("type"), member.kind, text, depth) for name, member in kind.MEMBERS.items()}
+    raw = {name: _value(member.schema.get("type"), member.kind, text, depth) for name, member in kind.MEMBERS.items()}
     raw.setdefault(text, text)
     return raw
 

@@ -83,10 +83,10 @@ def _right(member: Any, depth: int) -> st.SearchStrategy[Any]:
     if member.kind is not None and depth < 3:
         found = garbage(member.kind, depth + 1)
         inner = _short(lambda: found)
-        return inner if member.form.get("type") == "object" else st.lists(st.one_of(inner, scalars), max_size=3)
-    match member.form.get("type"):
+        return inner if member.schema.get("type") == "object" else st.lists(st.one_of(inner, scalars), max_size=3)
+    match member.schema.get("type"):
         case "string":
-            return moments if member.form.get("format") == "date-time" else st.one_of(words, texts)
+            return moments if member.schema.get("format") == "date-time" else st.one_of(words, texts)
         case "number" | "integer":
             return numbers
         case "boolean":

@@ -74,11 +74,11 @@ def _object(record: type[Record]) -> dict[str, Any]:
     meaning = (record.__doc__ or "").strip().partition("\n\n")[0]
     properties: dict[str, Any] = {}
     for name, member in record.MEMBERS.items():
-        form: dict[str, Any] = dict(member.form)
+        schema: dict[str, Any] = dict(member.schema)
         if member.kind is not None:
             nested = _object(member.kind)
-            form = nested if form["type"] == "object" else {**form, "items": nested}
-        if "type" in form:
-            form["type"] = [form["type"], "null"]
-        properties[name] = form
+            schema = nested if schema["type"] == "object" else {**schema, "items": nested}
+        if "type" in schema:
+            schema["type"] = [schema["type"], "null"]
+        properties[name] = schema
     return {"description": " ".join(meaning.split()), "type": "object", "properties": properties}

@@ -35,25 +35,25 @@ class Member(Generic[T]):
     Args:
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
-        form: The JSON Schema of the value.
-        stays: The type of which a raw value is the typed one.
+        schema: The JSON Schema of the value.
+        identity_type: A raw value of exactly this type is returned as it is, without calling ``read``.
     """
 
-    __slots__ = ("form", "kind", "name", "read", "stays")
+    __slots__ = ("identity_type", "kind", "name", "read", "schema")
 
     def __init__(
         self,
         name: str,
         read: Callable[[Any], T],
         kind: type[Record] | None = None,
-        form: Mapping[str, str] | None = None,
-        stays: Any = None,
+        schema: Mapping[str, str] | None = None,
+        identity_type: Any = None,
     ) -> None:
         self.name = name
-        self.stays = stays
+        self.identity_type = identity_type
         self.read = read
         self.kind = kind
-        self.form = form or {}
+        self.schema = schema or {}
 
     @overload
     def __get__(self, record: None, owner: type[Record]) -> Self: ...
@@ -65,7 +65,7 @@ class Member(Generic[T]):
         value: Any = record._raw.get(self.name)
         if value is None:
             return None
-        if value.__class__ is self.stays:
+        if value.__class__ is self.identity_type:
             typed: T = value
             return typed
         try:
@@ -87,11 +87,11 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
 
 
 def text(name: str) -> Member[str]:
-    return Member(name, _is(str), form={"type": "string"}, stays=str)
+    return Member(name, _is(str), schema={"type": "string"}, identity_type=str)
 
 
 def flag(name: str) -> Member[bool]:
-    return Member(name, _is(bool), form={"type": "boolean"})
+    return Member(name, _is(bool), schema={"type": "boolean"})
 
 
 def _integer(value: Any) -> int:
@@ -102,7 +102,7 @@ def _integer(value: Any) -> int:
 
 def integer(name: str) -> Member[int]:
     """Declare a whole number; ``true`` does not count as one."""
-    return Member(name, _integer, form={"type": "integer"})
+    return Member(name, _integer, schema={"type": "integer"})
 
 
 _EXPONENT: Final = 999
@@ -122,7 +122,7 @@ def _amount(value: Any) -> Decimal:
 
 def amount(name: str) -> Member[Decimal]:
     """Declare a number, as a decimal with the digits as sent; for money, seconds and scores."""
-    return Member(name, _remember_last(_amount), form={"type": "number"})
+    return Member(name, _remember_last(_amount), schema={"type": "number"})
 
 
 def _moment(value: Any) -> datetime:
@@ -137,7 +137,7 @@ def _moment(value: Any) -> datetime:
 
 def moment(name: str) -> Member[datetime]:
     """Declare an ISO 8601 date-time; without a zone it is UTC."""
-    return Member(name, _moment, form={"type": "string", "format": "date-time"})
+    return Member(name, _moment, schema={"type": "string", "format": "date-time"})
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -147,11 +147,11 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def texts(name: str) -> Member[tuple[str, ...]]:
-    return Member(name, _texts, form={"type": "array"})
+    return Member(name, _texts, schema={"type": "array"})
 
 
 def mapping(name: str) -> Member[Mapping[str, Any]]:
-    return Member(name, _is(dict), form={"type": "object"}, stays=dict)
+    return Member(name, _is(dict), schema={"type": "object"}, identity_type=dict)
 
 
 def anything(name: str) -> Member[Any]:
@@ -164,7 +164,7 @@ def one(kind: type[R], name: str) -> Member[R]:
             raise Mismatch
         return kind(value)
 
-    return Member(name, _remember_last(read), kind, form={"type": "object"})
+    return Member(name, _remember_last(read), kind, schema={"type": "object"})
 
 
 def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
@@ -175,7 +175,7 @@ def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
             raise Mismatch
         return tuple([kind(item) for item in value if isinstance(item, dict)])
 
-    return Member(name, _remember_last(read), kind, form={"type": "array"})
+    return Member(name, _remember_last(read), kind, schema={"type": "array"})
 
 
 def _remember_last(read: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -348,15 +348,15 @@ class RecordPacker:
         self._packer = Packer(kind.WIRE.id if kind.WIRE else "")
 
     def pack(self, records: Iterable[Record]) -> None:
-        """Pack records; one that is nested too deeply stays as it is."""
+        """Pack records; one that is nested too deeply identity_type as it is."""
         for record in records:
             with contextlib.suppress(RecursionError):
                 record._pack(*self._packer.pack(record._raw))
 
 
 @lru_cache(UNPACKED_RECORDS)
-def _unpack(shape: Shape, packed: bytes, known: str) -> dict[str, Any]:
-    return shape.unpack(packed, known)
+def _unpack(shape: Shape, packed: bytes, record_id: str) -> dict[str, Any]:
+    return shape.unpack(packed, record_id)
 
 
 class Page(Generic[R]):

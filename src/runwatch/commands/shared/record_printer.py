@@ -121,7 +121,7 @@ class RecordPrinter:
             path = json_paths.parse_path(name)
             member = self._spec.record.MEMBERS.get(str(path[0]))
             # Of an object or array without declared members, any member may be named.
-            is_open = member is not None and len(path) > 1 and member.form.get("type") != "object"
+            is_open = member is not None and len(path) > 1 and member.schema.get("type") != "object"
             is_open = is_open or (member is not None and member.kind is None)
             if name in known or is_open or any(_has(raw, path) for raw in raws):
                 continue

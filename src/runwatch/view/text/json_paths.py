@@ -103,7 +103,7 @@ def flatten(raw: Mapping[str, Any]) -> dict[str, Any]:
 def declared_paths(record: type[Record], prefix: str = "") -> Iterator[str]:
     """Yield the dotted paths of a record's declared members, with nested objects taken apart."""
     for name, member in record.MEMBERS.items():
-        if member.kind is not None and member.form.get("type") == "object":
+        if member.kind is not None and member.schema.get("type") == "object":
             yield from declared_paths(member.kind, f"{prefix}{escape_name(name)}.")
         else:
             yield prefix + escape_name(name)
