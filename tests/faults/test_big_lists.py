@@ -37,7 +37,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         (client, "SLICED_DECODE_BYTES", BIG), (item_stream, "WINDOW", 4_000), (decoder, "_PIECE", 10_000),
         (decoder, "SLICE_S", 0.0),
         (store, "MAX_SYNC_RECORDS", 50), (reducer, "STEP", 20), (memory, "STEP", 20),
-        (rows, "STEP", 20), (row_search, "SEARCHED", 10), (list_model, "MAX_SYNC_ROWS", 50),
+        (rows, "STEP", 20), (row_search, "SEARCH_STEP_ROWS", 10), (list_model, "MAX_SYNC_ROWS", 50),
         (list_model, "MAX_SYNC_SEARCH_ROWS", 10), (time_slices, "SLICE_S", 0.0),
     ):  # fmt: skip
         assert hasattr(module, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import sys
 from typing import Any, Final
 from unittest.mock import patch
@@ -25,7 +26,9 @@ def packed(*raws: dict[str, Any]) -> list[Receipt]:
     return made
 
 
-LIMITS: Final = st.fixed_dictionaries({name: st.integers(1, 4) for name in ("CODES", "OBJECTS", "FORMS", "SHAPES")})
+LIMITS: Final = st.fixed_dictionaries(
+    {name: st.integers(1, 4) for name in ("MAX_SHARED_VALUES", "MAX_SHARED_OBJECTS", "MAX_LAYOUTS", "MAX_SHAPES")}
+)
 
 
 @many
@@ -42,6 +45,22 @@ def test_a_packed_record_has_every_value_as_it_came(raws: list[dict[str, Any]], 
         plain = Receipt(raw)
         assert (record.raw, record.id, record.json()) == (raw, plain.id, plain.json())
         assert (record, record.flaws(), record.unknown()) == (plain, plain.flaws(), plain.unknown())
+
+
+def test_the_example_of_the_module_is_packed_as_it_says() -> None:
+    packer = packing.Packer("id")
+    for number in range(packing.MAX_SHARED_OBJECTS + packing.MAX_SHARED_VALUES):
+        packer.pack({"id": "ex_1", "status": "failed", "spend": {"usd": float(number), "unit": "USD"}})
+    raw = {"id": "ex_9", "status": "ok", "spend": {"usd": 0.25, "unit": "USD"}}
+    shape, packed = packer.pack(raw)
+    assert packed == marshal.dumps([0.25]) + b"\x01\x00"
+    assert shape.unpack(packed, "ex_9") == raw
+    slots = {path[-1]: shape.find_slot(path) for path in (("id",), ("status",), ("spend", "usd"), ("spend", "unit"))}
+    assert {name: found and found[1] for name, found in slots.items()} == {
+        "id": packing.ID, "status": -2, "usd": 0, "unit": -1
+    }  # fmt: skip
+    assert (list(shape.table(-2)), list(shape.table(-1))) == (["failed", "ok"], ["USD"])
+    assert (shape.layout(()), shape.layout(("spend",))) == (("id", "status", "spend"), ("usd", "unit"))
 
 
 def test_values_that_are_equal_in_python_stay_apart() -> None:

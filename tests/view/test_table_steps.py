@@ -73,9 +73,9 @@ def test_what_rows_say_alike_is_made_once_whatever_the_time_is(monkeypatch: pyte
 
     monkeypatch.setattr(row_texts, "column_texts", counted)
     drawn = drawing()
-    rows = build_rows_with(drawn, receipts(3 * row_texts.FIRST_CHECK, created_at="2026-11-21T11:59:00Z"))
+    rows = build_rows_with(drawn, receipts(3 * row_texts.FIRST_CHECK_TEXTS, created_at="2026-11-21T11:59:00Z"))
     said = [row.shared_text().text for row in rows]
-    assert len({id(row.shared_text()) for row in rows[row_texts.FIRST_CHECK :]}) == 1
+    assert len({id(row.shared_text()) for row in rows[row_texts.FIRST_CHECK_TEXTS :]}) == 1
     count = len(made)
     drawn.context = replace(CONTEXT, now=NOON + timedelta(hours=2))
     assert [row.shared_text().text for row in rows] == said

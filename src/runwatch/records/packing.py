@@ -1,10 +1,19 @@
 """Decoded objects of a long list in little memory, each readable by itself.
 
 Objects of one list are built alike, and most of their parts have few different values: a status, a model, a whole
-route. Such a part is kept once and stands in each object as one byte, its code. An object of which there are too many
-is taken apart, and its members are looked at in the same way; a value that differs in most objects, such as a time, is
-kept with the object. So an object takes a tenth of its JSON text, what most of it says is read without decoding it,
-and all of it is put together again in a few microseconds, with every value exactly as it came.
+route. Such a *shared* value is kept once, and each object has one byte for it, its code. Of an object or array with too
+many different values the parts are looked at in the same way: it is *split*. A value that differs in most objects, such
+as a time, is the object's *own* and is kept with it. So an object takes a tenth of its JSON text, most of its values
+are read without decoding it, and it is put together again in a few microseconds, with every value exactly as it came.
+
+For example ``{"id": "ex_9", "status": "ok", "spend": {"usd": 0.25, "unit": "USD"}}``, with ``id`` the member whose text
+the caller keeps. Before it came more than :data:`MAX_SHARED_OBJECTS` different ``spend`` and :data:`MAX_SHARED_VALUES`
+different ``usd``, so ``spend`` is split, and ``usd`` is an own value::
+
+    layout    ("id", "status", "spend"), and of spend ("usd", "unit"); objects of one layout have one Shape
+    tables    of status ["failed", "ok"], of spend.unit ["USD"]
+    packed    marshal.dumps([0.25]) + b"\x01\x00": the own values, then the code of status and that of spend.unit
+    slots     status is byte -2, spend.unit byte -1, spend.usd own value 0, and id has the slot ID
 """
 
 from __future__ import annotations
@@ -12,26 +21,30 @@ from __future__ import annotations
 import marshal
 import pickle
 from collections.abc import Callable, Hashable, Sequence
+from enum import IntEnum
 from operator import getitem, itemgetter
 from typing import Any, Final
 
-CODES: Final = 256
-"""So many different values of a part are kept for all; the next one is kept with its object, as are others like it."""
+MAX_SHARED_VALUES: Final = 256
+"""So many different values of a part are shared; with one more, all of them are own values."""
 
-OBJECTS: Final = 64
-"""So many different objects or arrays are kept for all in one place; then it is taken apart."""
+MAX_SHARED_OBJECTS: Final = 64
+"""So many different objects or arrays are shared in one place; with one more, it is split."""
 
-FORMS: Final = 8
-"""With so many different sets of members, or lengths, or more it is not taken apart but kept with its object."""
+MAX_LAYOUTS: Final = 8
+"""With so many different layouts or more an object or array is not split but an own value."""
 
-SHAPES: Final = 256
+MAX_SHAPES: Final = 256
 """So many shapes are kept of a list; an object of yet another is kept whole."""
 
-MANY_FORMS: Final = 4_096
-"""After so many objects of other shapes all further ones are kept whole without a look at their members."""
+MAX_NEW_SHAPES: Final = 4_096
+"""After so many objects of yet another shape all further ones are kept whole without a look at their members."""
 
 Path = tuple[str | int, ...]
 """Where a value is: names of members and positions in arrays."""
+
+Layout = tuple[str, ...] | int
+"""How an object or array is built: the names of its members, or its length."""
 
 _PICKLED: Final = 0x80
 """The first byte of pickled values, by which they differ from marshalled ones."""
@@ -40,64 +53,53 @@ _CANONICAL: Final = 2
 """The version of the marshal format in which equal values are equal bytes."""
 
 
-class Shape:
-    """What packed objects have in common: their members, and the values that several of them share.
+ID: Final = 1 << 30
+"""In place of the slot of the id."""
 
-    A packed object is its own values followed by its codes. Slots number both: own values from the first, which is 0,
-    codes from the last, which is -1.
+
+class Shape:
+    """What packed objects of one layout have in common, and the values that several of them share.
+
+    Slots number the values of a packed object: own ones from the first, which is 0, codes from the last, which is -1.
     """
 
-    __slots__ = ("_containers", "_forms", "_result", "_slots", "_tables")
+    __slots__ = ("_layouts", "_result", "_slots", "_splits", "_tables")
 
     def __init__(
         self,
         tables: Sequence[list[Any]],
-        containers: Sequence[tuple[tuple[str, ...] | None, tuple[int, ...]]],
+        splits: Sequence[tuple[tuple[str, ...] | None, tuple[int, ...]]],
         slots: dict[Path, int],
-        forms: dict[Path, tuple[str, ...] | int],
+        layouts: dict[Path, Layout],
     ) -> None:
         self._tables = tuple(tables)
-        self._containers = tuple((names, _picker(places)) for names, places in containers)
-        self._result = -1 if containers else 0
+        self._splits = tuple((names, _picker(indexes)) for names, indexes in splits)
+        self._result = -1 if splits else 0
         self._slots = slots
-        self._forms = forms
+        self._layouts = layouts
 
-    def unpack(self, packed: bytes, known: str) -> dict[str, Any]:
-        """Return the decoded object; parts that it shares with others are the same objects in each.
+    def unpack(self, packed: bytes, record_id: str) -> dict[str, Any]:
+        """Return the decoded object; values that it shares with others are the same objects in each.
 
         Args:
-            known: The text of its id, which is not in the packed object.
+            record_id: The text of its id, which is not in the packed object.
         """
         values = own_values(packed)
         tables = self._tables
         if tables:
             values += map(getitem, tables, packed[-len(tables) :])
-        values.append(known)
-        for names, items_of in self._containers:
-            items = items_of(values)
-            values.append(list(items) if names is None else dict(zip(names, items, strict=True)))
+        values.append(record_id)
+        for names, parts_of in self._splits:
+            parts = parts_of(values)
+            values.append(list(parts) if names is None else dict(zip(names, parts, strict=True)))
         unpacked: dict[str, Any] = values[self._result]
         return unpacked
 
-    def slot(self, path: Path) -> int | None:
-        """Return where the value at a path is, or the value that it is a part of.
+    def find_slot(self, path: Path) -> tuple[Path, int] | None:
+        """Return the path and the slot, :data:`ID` for the id, of the value at a path, or of the one that holds it.
 
         Returns:
-            ``None`` if all objects of this shape have an equal value there, as far as it goes without its parts.
-
-        Raises:
-            LookupError: It is the known id.
-        """
-        found = self.holder(path)
-        if found is None:
-            return None
-        if found[1] == ID:
-            raise LookupError(path)
-        return found[1]
-
-    def holder(self, path: Path) -> tuple[Path, int] | None:
-        """Return where the value is that has the one at a path or is it, and its slot, :data:`ID` for that of the id;
-        ``None`` if it is in none, because it is taken apart or missing.
+            ``None`` if it is split or missing: all objects of this shape have the same there, parts left out.
         """
         slots = self._slots
         for length in range(len(path), -1, -1):
@@ -106,17 +108,13 @@ class Shape:
                 return path[:length], found
         return None
 
-    def form(self, path: Path) -> tuple[str, ...] | int | None:
-        """Return the names of an object, or the length of an array, that is taken apart; ``None`` for all else."""
-        return self._forms.get(path)
+    def layout(self, path: Path) -> Layout | None:
+        """Return the layout of an object or array that is split; ``None`` for all else."""
+        return self._layouts.get(path)
 
     def table(self, slot: int) -> Sequence[Any]:
-        """Return the values in a slot of codes by their code."""
+        """Return the shared values in a slot by their code."""
         return self._tables[slot]
-
-
-ID: Final = 1 << 30
-"""In place of the slot of the id."""
 
 
 def own_values(packed: bytes) -> list[Any]:
@@ -125,63 +123,55 @@ def own_values(packed: bytes) -> list[Any]:
     return values
 
 
-def _picker(places: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda values: tuple([values[place] for place in places])
+def _picker(indexes: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    if len(indexes) > 1:
+        return itemgetter(*indexes)
+    return lambda values: tuple([values[index] for index in indexes])
 
 
-class _Place:
-    """A place in the objects of a list.
+class _PathValues:
+    """How the values at one path of the objects of a list are packed.
 
     Attributes:
-        is_open: Whether objects and arrays at this place are taken apart.
-        is_own: Whether values are kept with their object.
-        codes: The codes of values by their keys, unless they are kept with their object.
-        places: The places of members and items, unless it is no object or array.
+        is_split: Whether objects and arrays are split.
+        is_own: Whether all values are own ones.
+        codes: The codes of shared values by their keys.
+        table: The shared values by their code.
+        parts: The same for the members of objects, and for all items of arrays under :data:`_ITEM`.
     """
 
-    __slots__ = ("codes", "is_open", "is_own", "places", "values")
+    __slots__ = ("codes", "is_own", "is_split", "parts", "table")
 
     def __init__(self) -> None:
-        self.is_open = False
+        self.is_split = False
         self.is_own = False
         self.codes: dict[str | bytes | None, int] = {}
-        self.values: list[Any] = []
-        self.places: dict[str, _Place] = {}
+        self.table: list[Any] = []
+        self.parts: dict[str, _PathValues] = {}
 
-    def open(self) -> None:
-        """Take objects and arrays apart from now on."""
-        self.is_open = True
-        self.codes, self.values = {}, []
-
-    def at(self, name: str) -> _Place:
-        """Return the place of a member."""
-        found = self.places.get(name)
+    def part(self, name: str) -> _PathValues:
+        found = self.parts.get(name)
         if found is None:
-            found = self.places[name] = _Place()
+            found = self.parts[name] = _PathValues()
         return found
 
-    def settle(self) -> None:
-        """Choose another way to keep what has too many values to be kept for all."""
-        forms = {tuple(value) if value.__class__ is dict else len(value) for value in self.values if _has_parts(value)}
-        if not self.is_open and 0 < len(forms) < FORMS:
-            self.open()
-        else:
-            self.is_open, self.is_own = False, True
-            self.codes, self.values = {}, []
+    def stop_sharing(self) -> None:
+        """Split values from now on, or make them own ones if they are split already or have too many layouts."""
+        layouts = {tuple(value) if value.__class__ is dict else len(value) for value in self.table if _has_parts(value)}
+        self.is_split = not self.is_split and 0 < len(layouts) < MAX_LAYOUTS
+        self.is_own = not self.is_split
+        self.codes, self.table = {}, []
 
 
-class _Full(Exception):
-    """A place has too many different values."""
+class _TooManyValuesError(Exception):
+    """The values at a path are too many to be shared."""
 
-    def __init__(self, place: _Place) -> None:
+    def __init__(self, values: _PathValues) -> None:
         super().__init__()
-        self.place = place
+        self.values = values
 
 
 _ITEM: Final = ""
-"""The name under which the items of an array share a place."""
 
 
 class Packer:
@@ -193,10 +183,10 @@ class Packer:
 
     def __init__(self, id_member: str) -> None:
         self._id_member = id_member
-        self._root = _Place()
-        self._root.open()
+        self._root = _PathValues()
+        self._root.is_split = True
         self._shapes: dict[Hashable, Shape] = {}
-        self._made = 0
+        self._new_shapes = 0
 
     def pack(self, raw: dict[str, Any]) -> tuple[Shape, bytes]:
         """Pack an object.
@@ -207,8 +197,8 @@ class Packer:
         while True:
             try:
                 return self._pack(raw)
-            except _Full as full:
-                full.place.settle()
+            except _TooManyValuesError as error:
+                error.values.stop_sharing()
                 self._shapes.clear()
 
     def _pack(self, raw: dict[str, Any]) -> tuple[Shape, bytes]:
@@ -216,25 +206,34 @@ class Packer:
             return _WHOLE, _own_bytes([raw])
         own: list[Any] = []
         codes: list[int] = []
-        form: list[Any] = [tuple(raw)]
+        layout: list[Any] = [tuple(raw)]
         for name, value in raw.items():
             if name == self._id_member and value.__class__ is str:
-                form.append(str)
+                layout.append(str)
             else:
-                _take(self._root.at(name), value, own, codes, form)
-        key = tuple(form)
+                _encode_value(self._root.part(name), value, own, codes, layout)
+        key = tuple(layout)
         shape = self._shapes.get(key)
         if shape is None:
-            self._made += 1
-            if self._made > SHAPES:
-                self._root.is_own = self._made > MANY_FORMS
+            self._new_shapes += 1
+            if self._new_shapes > MAX_SHAPES:
+                self._root.is_own = self._new_shapes > MAX_NEW_SHAPES
                 return _WHOLE, _own_bytes([raw])
             shape = self._shapes[key] = _ShapeMaker(self._id_member).make(self._root, raw)
         return shape, _own_bytes(own) + bytes(codes)
 
 
+class _PartKind(IntEnum):
+    """The groups of values from which :meth:`Shape.unpack` puts an object together, in their order there."""
+
+    OWN = 0
+    SHARED = 1
+    ID = 2
+    SPLIT = 3
+
+
 class _ShapeMaker:
-    """Finds where each part of an object is packed, in the order of :func:`_take`.
+    """Finds where each part of an object is packed, in the order of :func:`_encode_value`.
 
     Args:
         id_member: The member of the root that is not packed.
@@ -243,83 +242,81 @@ class _ShapeMaker:
     def __init__(self, id_member: str) -> None:
         self._id_member = id_member
         self._own: list[Path] = []
-        self._coded: list[Path] = []
+        self._shared: list[Path] = []
         self._tables: list[list[Any]] = []
-        self._containers: list[tuple[tuple[str, ...] | None, list[tuple[int, int]]]] = []
+        self._splits: list[tuple[tuple[str, ...] | None, list[tuple[_PartKind, int]]]] = []
         self._slots: dict[Path, int] = {}
-        self._forms: dict[Path, tuple[str, ...] | int] = {}
+        self._layouts: dict[Path, Layout] = {}
 
-    def make(self, root: _Place, raw: dict[str, Any]) -> Shape:
+    def make(self, root: _PathValues, raw: dict[str, Any]) -> Shape:
         """Return the shape of an object."""
-        self._look(root, raw, ())
-        coded = len(self._own)
-        known = coded + len(self._coded)
-        starts = (0, coded, known, known + 1)
+        self._add_part(root, raw, ())
+        shared = len(self._own)
+        record_id = shared + len(self._shared)
+        starts = (0, shared, record_id, record_id + 1)
         slots = {path: slot for slot, path in enumerate(self._own)}
-        slots |= {path: slot - len(self._coded) for slot, path in enumerate(self._coded)}
-        containers = [
-            (names, tuple([starts[kind] + place for kind, place in parts])) for names, parts in self._containers
-        ]
-        return Shape(self._tables, containers, slots | self._slots, self._forms)
+        slots |= {path: slot - len(self._shared) for slot, path in enumerate(self._shared)}
+        splits = [(names, tuple([starts[kind] + number for kind, number in parts])) for names, parts in self._splits]
+        return Shape(self._tables, splits, slots | self._slots, self._layouts)
 
-    def _look(self, place: _Place, value: Any, path: Path) -> tuple[int, int]:
-        """Return the kind of a part, own, coded, the id or taken apart, and its number among those."""
-        if place.is_own:
+    def _add_part(self, values: _PathValues, value: Any, path: Path) -> tuple[_PartKind, int]:
+        """Return the kind of a part, and its number among those."""
+        if values.is_own:
             self._own.append(path)
-            return 0, len(self._own) - 1
-        if not place.is_open or not _has_parts(value):
-            self._coded.append(path)
-            self._tables.append(place.values)
-            return 1, len(self._coded) - 1
+            return _PartKind.OWN, len(self._own) - 1
+        if not values.is_split or not _has_parts(value):
+            self._shared.append(path)
+            self._tables.append(values.table)
+            return _PartKind.SHARED, len(self._shared) - 1
         names: tuple[str, ...] | None = None
-        parts: list[tuple[int, int]] = []
+        parts: list[tuple[_PartKind, int]] = []
         if value.__class__ is list:
-            parts += [self._look(place.at(_ITEM), item, (*path, number)) for number, item in enumerate(value)]
+            parts += [self._add_part(values.part(_ITEM), item, (*path, number)) for number, item in enumerate(value)]
         else:
             names = tuple(value)
             for name, item in value.items():
                 if not path and name == self._id_member and item.__class__ is str:
                     self._slots[(name,)] = ID
-                    parts.append((2, 0))
+                    parts.append((_PartKind.ID, 0))
                 else:
-                    parts.append(self._look(place.at(name), item, (*path, name)))
-        self._forms[path] = len(parts) if names is None else names
-        self._containers.append((names, parts))
-        return 3, len(self._containers) - 1
+                    parts.append(self._add_part(values.part(name), item, (*path, name)))
+        self._layouts[path] = len(parts) if names is None else names
+        self._splits.append((names, parts))
+        return _PartKind.SPLIT, len(self._splits) - 1
 
 
 _WHOLE: Final = Shape((), (), {(): 0}, {})
 """The shape of objects that are kept whole."""
 
 
-def _take(place: _Place, value: Any, own: list[Any], codes: list[int], form: list[Any]) -> None:
-    """Note the own values and the codes of a value, and how it is built where it is taken apart."""
+def _encode_value(values: _PathValues, value: Any, own: list[Any], codes: list[int], layout: list[Any]) -> None:
+    """Add a value's own values, its codes, and the layouts of what is split in it."""
     kind = value.__class__
-    if place.is_own:
+    if values.is_own:
         own.append(value)
         return
-    if place.is_open:
+    if values.is_split:
         if kind is dict:
-            form.append(tuple(value))
-            places = place.places
+            layout.append(tuple(value))
+            parts = values.parts
             for name, item in value.items():
-                _take(places.get(name) or place.at(name), item, own, codes, form)
+                _encode_value(parts.get(name) or values.part(name), item, own, codes, layout)
             return
         if kind is list:
-            form.append(len(value))
-            each = place.at(_ITEM)
+            layout.append(len(value))
+            items = values.part(_ITEM)
             for item in value:
-                _take(each, item, own, codes, form)
+                _encode_value(items, item, own, codes, layout)
             return
-        form.append(None)
+        layout.append(None)
     key = value if kind is str or value is None else _key(value)
-    code = place.codes.get(key)
+    code = values.codes.get(key)
     if code is None:
-        code = len(place.values)
-        if code >= (OBJECTS if kind is dict or kind is list else CODES):
-            raise _Full(place)
-        place.codes[key] = code
-        place.values.append(value)
+        code = len(values.table)
+        if code >= (MAX_SHARED_OBJECTS if kind is dict or kind is list else MAX_SHARED_VALUES):
+            raise _TooManyValuesError(values)
+        values.codes[key] = code
+        values.table.append(value)
     codes.append(code)
 
 

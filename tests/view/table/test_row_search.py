@@ -22,8 +22,8 @@ from runwatch.view.resources.registry import resource_named
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.profile_column import RecordProfiles
-from runwatch.view.table.row_search import SEARCHED, RowSearch
-from runwatch.view.table.row_texts import FIRST_CHECK, SharedText, column_texts
+from runwatch.view.table.row_search import SEARCH_STEP_ROWS, RowSearch
+from runwatch.view.table.row_texts import FIRST_CHECK_TEXTS, SharedText, column_texts
 from runwatch.view.table.rows import RecordRow, build_rows
 from runwatch.view.text.safe_text import line
 from tests.support import builders
@@ -113,7 +113,7 @@ def odd_receipts() -> st.SearchStrategy[list[Receipt]]:
 def packed(records: list[Receipt]) -> list[Receipt]:
     """The same records packed, with few values kept for all."""
     made = [Receipt(dict(record.raw)) for record in records]
-    with patch.multiple(packing, CODES=2, OBJECTS=1):
+    with patch.multiple(packing, MAX_SHARED_VALUES=2, MAX_SHARED_OBJECTS=1):
         RecordPacker(Receipt).pack(made)
     return made
 
@@ -134,7 +134,7 @@ def test_whatever_part_of_a_text_is_sought_the_rows_that_say_it_are_found(
         text = data.draw(st.sampled_from([text for said in texts.values() for text in said]))
         start = data.draw(st.integers(0, len(text)))
         word = text[start : start + data.draw(st.integers(1, 12))]
-        assert [row.key for row in rows if row.says(fold_text(word))] == [
+        assert [row.key for row in rows if row.contains(fold_text(word))] == [
             key for key, said in texts.items() if any(word in each for each in said)
         ]
         for row in rows:
@@ -152,8 +152,8 @@ def test_rows_that_differ_in_what_they_say_share_only_what_they_have_in_common(i
     if is_packed:
         RecordPacker(Receipt).pack(listed)
     rows = build_rows(RECEIPTS, listed, CONTEXT)
-    said_as_others = [row.shared_text() for row in rows]
-    assert len(set(said_as_others[FIRST_CHECK:])) == 2
+    shared_texts = [row.shared_text() for row in rows]
+    assert len(set(shared_texts[FIRST_CHECK_TEXTS:])) == 2
     texts = {row.key: said_by(row, RECEIPTS) for row in rows}
     for word in ("needle", "thread", "output seen", "ex_19", "1.5", "min", "0.05", "baseline", "t"):
         said = [key for key, found in texts.items() if any(word in text for text in found)]
@@ -169,9 +169,11 @@ def test_receipts_that_differ_in_their_scores_share_the_rest_of_what_they_say() 
         for verdict in [{"is_correct": number % 3 == 0, "quality_score": number / 1_000}]
     ]
     rows = build_rows(RECEIPTS, listed, CONTEXT)
-    said_as_others = set([row.shared_text() for row in rows][FIRST_CHECK:])
-    assert len(said_as_others) == 2
-    assert all(said.own.may_say(fold_text(word)) == () for said in said_as_others for word in ("needle", "accepted"))
+    shared_texts = set([row.shared_text() for row in rows][FIRST_CHECK_TEXTS:])
+    assert len(shared_texts) == 2
+    assert all(
+        text.unshared.find_columns(fold_text(word)) == () for text in shared_texts for word in ("needle", "accepted")
+    )
     for word in ("accepted", "rejected", "reject", "0.999", "✗ 0.1", "1"):
         said = [row.key for row in rows if any(word in text for text in said_by(row, RECEIPTS))]
         assert [row.key for row in parse_filter(f'"{word}"', RECEIPTS).keep(rows)] == said
@@ -232,20 +234,20 @@ def test_only_a_filter_on_a_field_is_searched_again_as_time_passes(text: str, is
 
 
 def test_the_rows_nearest_to_the_cursor_are_found_first() -> None:
-    rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCHED)], CONTEXT)
-    search = RowSearch(rows, parse_filter("ex_", RUNS), 5 * SEARCHED)
+    rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCH_STEP_ROWS)], CONTEXT)
+    search = RowSearch(rows, parse_filter("ex_", RUNS), 5 * SEARCH_STEP_ROWS)
     steps = search.steps()
     for _ in range(4):
         next(steps)
     found = search.found()
-    assert found == rows[3 * SEARCHED : 7 * SEARCHED]
+    assert found == rows[3 * SEARCH_STEP_ROWS : 7 * SEARCH_STEP_ROWS]
     assert search.count == len(found)
     assert run_to_end(steps) == rows
 
 
-@pytest.mark.parametrize("at", [0, 4 * SEARCHED + 4, 10 * SEARCHED - 4])
+@pytest.mark.parametrize("at", [0, 4 * SEARCH_STEP_ROWS + 4, 10 * SEARCH_STEP_ROWS - 4])
 def test_rows_that_are_certain_to_match_count_as_found_from_the_beginning(at: int) -> None:
-    rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCHED)], CONTEXT)
+    rows = build_rows(RUNS, [builders.run(f"ex_{number:04}") for number in range(10 * SEARCH_STEP_ROWS)], CONTEXT)
     query, known = parse_filter("!ex_0003", RUNS), rows[::4]
     search = RowSearch(rows, query, at, known)
     assert search.found() == known
@@ -267,9 +269,9 @@ def test_no_step_of_a_search_looks_at_more_rows_than_a_step_may(monkeypatch: pyt
         return original(row)
 
     monkeypatch.setattr(RecordRow, "shared_text", counted)
-    rows = build_rows(RECEIPTS, [echo_receipt(f"ex_{number}") for number in range(3 * SEARCHED)], CONTEXT)
+    rows = build_rows(RECEIPTS, [echo_receipt(f"ex_{number}") for number in range(3 * SEARCH_STEP_ROWS)], CONTEXT)
     steps = RowSearch(rows, parse_filter("ex_1", RECEIPTS)).steps()
-    assert [looked for _ in steps] == [SEARCHED, 2 * SEARCHED, 3 * SEARCHED]
+    assert [looked for _ in steps] == [SEARCH_STEP_ROWS, 2 * SEARCH_STEP_ROWS, 3 * SEARCH_STEP_ROWS]
 
 
 @many

@@ -181,7 +181,7 @@ def test_packed_records_are_sorted_as_others_are(
     records: list[Receipt], name: str, descending: bool, limit: int
 ) -> None:
     packed = [Receipt(dict(record.raw)) for record in records]
-    with patch.multiple(packing, CODES=2, OBJECTS=limit):
+    with patch.multiple(packing, MAX_SHARED_VALUES=2, MAX_SHARED_OBJECTS=limit):
         RecordPacker(Receipt).pack(packed)
     by, order = (SortKey(name, descending),), {}
     for made in (records, packed):

@@ -67,10 +67,10 @@ class FilterableRow(Protocol):
     def shown(self, name: str) -> tuple[str, ...]: ...
 
     def text(self) -> str:
-        """Return what the row says, one text per line."""
+        """Return the texts of the row, one per line."""
         ...
 
-    def says(self, folded: bytes) -> bool:
+    def contains(self, folded: bytes) -> bool:
         """Whether that contains a text, ignoring case.
 
         Args:
@@ -90,10 +90,10 @@ class Term(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContainsText:
-    """``word`` and ``"two words"``: contained in what the row says.
+    """``word`` and ``"two words"``: contained in a text of the row.
 
     Attributes:
-        folded: The text for :meth:`FilterableRow.says`.
+        folded: The text for :meth:`FilterableRow.contains`.
     """
 
     text: str
@@ -105,7 +105,7 @@ class ContainsText:
 
     def matches(self, row: FilterableRow) -> bool:
         """Whether any text of the row contains the text, ignoring case."""
-        return row.says(self.folded)
+        return row.contains(self.folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class Query:
         for term in terms:
             if isinstance(term, ContainsText):
                 folded = term.folded
-                kept = [row for row in kept if row.says(folded)]
+                kept = [row for row in kept if row.contains(folded)]
         others = [term for term in terms if not isinstance(term, ContainsText)]
         return [row for row in kept if all(term.matches(row) for term in others)] if others else kept
 

@@ -68,7 +68,7 @@ class _EventRow(RecordRow[RunEvent]):
     __slots__ = ()
 
     _lines: ClassVar[dict[tuple[str, str], bytes]] = {}
-    """What lines say, by the run's column and the event's JSON without what lines do not show."""
+    """The texts of lines, by the run's column and the event's JSON without what lines do not show."""
 
     def text(self) -> str:
         """Return the cells and the event as sent, one text per line."""
@@ -79,7 +79,7 @@ class _EventRow(RecordRow[RunEvent]):
         readable = (line(members, None), line(event.id, None)) if "\\" in wire else ()
         return "\n".join((*self._cell_texts(), line(wire, None), *readable))
 
-    def says(self, folded: bytes) -> bool:
+    def contains(self, folded: bytes) -> bool:
         """Whether :meth:`text` contains a text, ignoring case. Lines that look the same are made once."""
         wire = self.item.wire_text
         if "\\" in wire or b"\n" in folded:
@@ -93,15 +93,15 @@ class _EventRow(RecordRow[RunEvent]):
 
     def _line(self, wire: str) -> bytes:
         key = self._drawing.spec.columns[1].id, _UNSHOWN.sub("", wire)
-        said = self._lines.get(key)
-        if said is None:
-            said = fold_text("\n".join(self._cell_texts()))
+        text = self._lines.get(key)
+        if text is None:
+            text = fold_text("\n".join(self._cell_texts()))
             # A line of an unknown form does show them, so it is this event's alone.
-            if not any(fold_text(value) in said for value in _UNSHOWN.findall(wire)):
+            if not any(fold_text(value) in text for value in _UNSHOWN.findall(wire)):
                 if len(self._lines) >= MAX_LINES:
                     self._lines.clear()
-                self._lines[key] = said
-        return said
+                self._lines[key] = text
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class EventFilter:
         drawing = RowRenderer(self.spec, context)
         if self.word:
             folded = fold_text(self.word)
-            return lambda event: _EventRow(drawing, event, "").says(folded)
+            return lambda event: _EventRow(drawing, event, "").contains(folded)
         return lambda event: self.query.matches(_EventRow(drawing, event, ""))
 
     def match_spans(self, shown: str) -> Iterator[tuple[int, int]]:

@@ -51,7 +51,7 @@ def _check_kind(receipt: Receipt) -> str | None:
     return None if finding is None else finding.kind
 
 
-def _check_says(receipt: Receipt) -> tuple[str, ...]:
+def _shared_check_texts(receipt: Receipt) -> tuple[str, ...]:
     # Scores are not read, so that receipts that differ in them say the same.
     finding = receipt_finding(receipt, is_scored=False)
     if finding is None:
@@ -72,7 +72,7 @@ COLUMNS: Final = (
     column("reason", title="why", min_cells=20, whole_first=True),
     column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, hide_order=3),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
-    column("check", _check_kind, cell=_check, min_cells=8, says=_check_says, words=VERDICTS),
+    column("check", _check_kind, cell=_check, min_cells=8, shared_texts=_shared_check_texts, words=VERDICTS),
     time_column("created|created_at|age=created_at", server_parameter="since"),
     column(
         "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, is_extra=True,

@@ -85,8 +85,9 @@ class Column(Field[S]):
             or the value alone, or nothing, where a cell is always an age.
         words: All words that value and cell may contain, in lower case, where they are few; a filter draws the cell
             only for them.
-        says: Texts of the column that many subjects share, if each adds a number of its own. They have the value, and
-            every word of the cell, so a filter that is a single word needs nothing else; ``words`` are the rest's.
+        shared_texts: Texts of the column that many subjects share, if each adds a number of its own. They have the
+            value, and every word of the cell, so a filter that is a single word needs nothing else; ``words`` are the
+            rest's.
         shows_id: Whether the value is the subject's id, and the cell a part of it.
         is_pure: Whether value and cell depend on nothing but what the subject holds.
         hide_if_empty: Whether to drop the column from a command's table if it is empty in all rows, and from an empty
@@ -116,7 +117,7 @@ class Column(Field[S]):
     hide_if_empty: bool = False
     searched: Literal["cell", "value", "nothing"] = "cell"
     words: tuple[str, ...] | None = None
-    says: Callable[[S], tuple[str, ...]] | None = None
+    shared_texts: Callable[[S], tuple[str, ...]] | None = None
     shows_id: bool = False
     is_pure: bool = True
     whole_first: bool = False

@@ -7,11 +7,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from runwatch.records.packing import Shape
 from runwatch.records.record import Record
-from runwatch.view.table.packed_reads import PackedReads
 from runwatch.view.table.part_reader import PartReader, UnreadError, make_part_reader
 from runwatch.view.table.recorded_reads import RecordedReads
+from runwatch.view.table.shape_results import ShapeResults
 
-MANY_VALUES: Final = 1_024
+MAX_DIFFERENT_VALUES: Final = 1_024
 """With so many different values in the records of a shape, each is read from its own record."""
 
 T = TypeVar("T")
@@ -26,34 +26,35 @@ class PackedValues(Generic[T]):
 
     def __init__(self, value_of: Callable[[Any], T]) -> None:
         self._value_of = value_of
-        self._known: dict[Shape, PackedReads[T] | PartReader | None] = {}
+        # How the value is found in records of a shape: among the results of others, in a part, or in the whole record.
+        self._ways: dict[Shape, ShapeResults[T] | PartReader | None] = {}
 
-    def of(self, subject: Any) -> T:
-        packed = subject.packed if isinstance(subject, Record) else None
-        if packed is None:
+    def read(self, subject: Any) -> T:
+        pair = subject.packed if isinstance(subject, Record) else None
+        if pair is None:
             return self._value_of(subject)
-        shape, values = packed
+        shape, packed = pair
         try:
-            known = self._known[shape]
+            way = self._ways[shape]
         except KeyError:
-            known = self._known[shape] = PackedReads(shape)
-        if known.__class__ is PackedReads:
-            found = known.results.get(known.key_of(values))
-            return self._read(subject, known, shape, values) if found is None else found
-        if known.__class__ is PartReader:
+            way = self._ways[shape] = ShapeResults(shape)
+        if way.__class__ is ShapeResults:
+            found = way.results.get(way.key_of(packed))
+            return self._read_recorded(subject, way, shape, packed) if found is None else found
+        if way.__class__ is PartReader:
             try:
-                return self._value_of(known.of(subject, values))
+                return self._value_of(way.read(subject, packed))
             except UnreadError:
                 pass
         return self._value_of(subject.unpacked())
 
-    def _read(self, subject: Record, known: PackedReads[T], shape: Shape, values: bytes) -> T:
+    def _read_recorded(self, subject: Record, results: ShapeResults[T], shape: Shape, packed: bytes) -> T:
         reads = RecordedReads(subject)
         found = self._value_of(reads.subject)
         if reads.is_complete:
-            known.keep(values, reads.paths, found)
-        if not reads.is_complete or not known.is_coded or len(known.results) > MANY_VALUES:
-            self._known[shape] = make_part_reader(type(subject), reads, shape)
+            results.add(packed, reads.paths, found)
+        if not reads.is_complete or not results.is_shared or len(results.results) > MAX_DIFFERENT_VALUES:
+            self._ways[shape] = make_part_reader(type(subject), reads, shape)
             # The value may hold objects that record their reads, so it is computed again.
             return self._value_of(subject.unpacked())
         return found

@@ -55,28 +55,30 @@ for _name in (
     setattr(_Part, _name, _refuse)
 
 
+_SlottedPart = tuple[Any, str | int, int]
+"""The object or array that holds a value, the value's name or position there, and its slot."""
+
+
 class PartReader:
     """Reads some values of packed records of a shape.
 
     Args:
         root: The object in which the values are put.
-        places: Of each value, the object or array, the name or position there, and the slot.
+        parts: The values to read.
     """
 
-    def __init__(
-        self, kind: type[Record], shape: Shape, root: _Part, places: Sequence[tuple[Any, str | int, int]]
-    ) -> None:
+    def __init__(self, kind: type[Record], shape: Shape, root: _Part, parts: Sequence[_SlottedPart]) -> None:
         self._record = kind(root)
-        self._own = [place for place in places if 0 <= place[2] != ID]
-        self._coded = [(holder, name, shape.table(slot), slot) for holder, name, slot in places if slot < 0]
-        self._ids = [place for place in places if place[2] == ID]
+        self._own = [part for part in parts if 0 <= part[2] != ID]
+        self._shared = [(holder, name, shape.table(slot), slot) for holder, name, slot in parts if slot < 0]
+        self._ids = [part for part in parts if part[2] == ID]
 
-    def of(self, record: Record, packed: bytes) -> Record:
+    def read(self, record: Record, packed: bytes) -> Record:
         """Return a record that has these values and nothing else, until the next call."""
         values = own_values(packed)
         for holder, name, slot in self._own:
             holder[name] = values[slot]
-        for holder, name, table, slot in self._coded:
+        for holder, name, table, slot in self._shared:
             holder[name] = table[packed[slot]]
         for holder, name, _ in self._ids:
             holder[name] = record.id
@@ -86,21 +88,21 @@ class PartReader:
 def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> PartReader | None:
     """Return a reader of what was read of a record; ``None`` if that is not known, or is not only a part of it."""
     holders: dict[Path, Any] = {}
-    places: dict[Path, tuple[Any, str | int, int]] = {}
-    if not reads.is_complete or not isinstance(shape.form(()), tuple):
+    parts: dict[Path, _SlottedPart] = {}
+    if not reads.is_complete or not isinstance(shape.layout(()), tuple):
         return None
     for path in ((), *reads.paths):
-        form, held = shape.form(path), shape.holder(path)
-        if form is not None:
-            made: Any = [None] * form if isinstance(form, int) else _Part()
-            if isinstance(form, tuple):
-                made.names = frozenset(form)
+        layout, found = shape.layout(path), shape.find_slot(path)
+        if layout is not None:
+            made: Any = [None] * layout if isinstance(layout, int) else _Part()
+            if isinstance(layout, tuple):
+                made.names = frozenset(layout)
             holders[path] = made
             if path:
                 holders[path[:-1]][path[-1]] = made
-        elif held is not None:
-            place, slot = held
-            places[place] = (holders[place[:-1]], place[-1], slot)
+        elif found is not None:
+            packed_path, slot = found
+            parts[packed_path] = (holders[packed_path[:-1]], packed_path[-1], slot)
         elif isinstance(path[-1], str) and path[:-1] in holders:
             # No object of this shape has this member.
             holders[path[:-1]][path[-1]] = None
@@ -110,4 +112,4 @@ def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> 
     ):
         # An array stays the same object for all records, so what is in it has to stay too.
         return None
-    return PartReader(kind, shape, holders[()], list(places.values()))
+    return PartReader(kind, shape, holders[()], list(parts.values()))

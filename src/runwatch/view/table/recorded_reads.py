@@ -1,7 +1,7 @@
 """Records what is read of a subject, so that what was made of it serves for others that are equal in just that.
 
-A subject is a record or a named tuple with records in it. What a column says is a pure function of its subject, so two
-subjects in which the same values are found on the same way say the same, whatever else they hold.
+A subject is a record or a named tuple with records in it. The texts of a column are a pure function of its subject, so
+two subjects in which the same values are found on the same way have the same texts, whatever else they hold.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RecordedReads:
         subject: The subject in a form that records what is read.
         steps: For each value, in the order in which they were read first: the number of its holder, its name or
             position there, and its :func:`value_key`. Holder 0 is the subject, holder n the nth value with parts.
-        recent: The places in ``steps`` of the values read since this was emptied.
+        recent: The positions in ``steps`` of the values read since this was emptied.
         is_complete: Whether ``steps`` has all that was read.
     """
 
@@ -60,7 +60,7 @@ class RecordedReads:
         self.steps: list[tuple[int, str | int, Any]] = []
         self.recent: set[int] = set()
         self.is_complete = True
-        self._known: dict[tuple[int, object], tuple[int, Any]] = {}
+        self._read: dict[tuple[int, object], tuple[int, Any]] = {}
         self._holders = 0
         self._held_at: list[Path] = [()]
         self.subject: Any
@@ -79,16 +79,16 @@ class RecordedReads:
 
     def read(self, holder: int, name: Any, value: Any) -> Any:
         """Note that a value was read; return it, or its form that records what is read of its parts."""
-        known = self._known.get((holder, name))
-        if known is None:
-            place = len(self.steps)
+        found = self._read.get((holder, name))
+        if found is None:
+            step = len(self.steps)
             self.steps.append((holder, name, value_key(value)))
             holders = self._holders
-            known = self._known[holder, name] = place, self._with_reads(value)
+            found = self._read[holder, name] = step, self._with_reads(value)
             if self._holders > holders:
                 self._held_at.append((*self._held_at[holder], name))
-        self.recent.add(known[0])
-        return known[1]
+        self.recent.add(found[0])
+        return found[1]
 
     def _with_reads(self, value: Any) -> Any:
         if isinstance(value, Record):
@@ -140,17 +140,17 @@ class _ArrayReads(list[Any]):
         self._reads, self._holder = reads, holder
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def __reversed__(self) -> Iterator[Any]:
-        return (self[place] for place in reversed(range(len(self))))
+        return (self[index] for index in reversed(range(len(self))))
 
-    def __getitem__(self, place: Any) -> Any:
-        value = super().__getitem__(place)
-        if not isinstance(place, int):
+    def __getitem__(self, index: Any) -> Any:
+        value = super().__getitem__(index)
+        if not isinstance(index, int):
             self._reads.is_complete = False
             return value
-        return self._reads.read(self._holder, range(len(self))[place], value)
+        return self._reads.read(self._holder, range(len(self))[index], value)
 
 
 def _read_whole(kind: type, *names: str) -> None:
@@ -176,10 +176,10 @@ _read_whole(_ArrayReads, *_COMPARED, "__add__", "__contains__", "__mul__", "coun
 def _recorded_type(kind: Any) -> type[Any]:
     """Return a form of a type of named tuples that notes each member read by its name."""
 
-    def read_member(place: int) -> property:
-        return property(lambda self: self._reads.read(0, place, tuple.__getitem__(self, place)))
+    def read_member(index: int) -> property:
+        return property(lambda self: self._reads.read(0, index, tuple.__getitem__(self, index)))
 
     names: tuple[str, ...] = kind._fields
-    recorded = type(kind.__name__, (kind,), {name: read_member(place) for place, name in enumerate(names)})
+    recorded = type(kind.__name__, (kind,), {name: read_member(index) for index, name in enumerate(names)})
     _read_whole(recorded, "__eq__", "__ne__", "__repr__", "__getitem__", "__iter__", "__add__", "_asdict", "_replace")
     return recorded

@@ -13,7 +13,7 @@ from runwatch.view.table.rows import RecordRow
 if TYPE_CHECKING:
     from runwatch.view.query.expressions import Query
 
-SEARCHED: Final = 50
+SEARCH_STEP_ROWS: Final = 50
 """Number of rows searched per time slice; takes a few milliseconds even if none of them has been searched before."""
 
 
@@ -40,9 +40,9 @@ class RowSearch:
         self._known_below: deque[RecordRow[Any]] = deque()
         if known:
             with contextlib.suppress(ValueError):
-                place = known.index(rows[near])
-                self._known_above.extend(known[:place])
-                self._known_below.extend(known[place:])
+                index = known.index(rows[near])
+                self._known_above.extend(known[:index])
+                self._known_below.extend(known[index:])
 
     @property
     def count(self) -> int:
@@ -55,14 +55,14 @@ class RowSearch:
         return [*self._known_above, *searched, *self._known_below]
 
     def steps(self) -> Generator[None, None, list[RecordRow[Any]]]:
-        """Search in steps of :data:`SEARCHED` rows and return the rows found."""
+        """Search in steps of :data:`SEARCH_STEP_ROWS` rows and return the rows found."""
         rows, keep = self._rows, self._query.keep
         low = high = self._near
         known_above, known_below = self._known_above, self._known_below
         while low > 0 or high < len(rows):
             if high < len(rows):
-                part = keep(rows[high : high + SEARCHED])
-                high += SEARCHED
+                part = keep(rows[high : high + SEARCH_STEP_ROWS])
+                high += SEARCH_STEP_ROWS
                 self._below += part
                 self._searched += len(part)
                 for row in part:
@@ -70,8 +70,8 @@ class RowSearch:
                         known_below.popleft()
                 yield
             if low > 0:
-                part = keep(rows[max(0, low - SEARCHED) : low])
-                low -= SEARCHED
+                part = keep(rows[max(0, low - SEARCH_STEP_ROWS) : low])
+                low -= SEARCH_STEP_ROWS
                 self._above.append(part)
                 self._searched += len(part)
                 for row in reversed(part):

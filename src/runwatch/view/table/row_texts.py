@@ -1,9 +1,9 @@
-"""What rows say, made once for all rows that say the same.
+"""The texts of rows that a filter searches, made once for all rows that have the same.
 
-A list of a hundred thousand rows has a few statuses, models and reasons. So what most columns say is made for the first
-row of its kind, together with what was read for it (:mod:`runwatch.view.table.recorded_reads`), and found again by
+A list of a hundred thousand rows has a few statuses, models and reasons. So the texts of most columns are made for the
+first row of its kind, together with what was read for them (:mod:`runwatch.view.table.recorded_reads`), and found by
 reading just that of the other rows, which takes a twentieth of the time. Columns that differ in nearly every row, such
-as amounts, are left out. They are drawn for a filter only if they can contain its text at all
+as amounts, are not shared. They are drawn for a filter only if they can contain its text at all
 (:attr:`runwatch.view.spec.resource.Column.words`).
 """
 
@@ -19,37 +19,37 @@ from runwatch.base.text import ELLIPSIS, fold_text
 from runwatch.records.packing import Path, Shape
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S
-from runwatch.view.table.packed_reads import PackedReads
 from runwatch.view.table.packed_values import PackedValues
 from runwatch.view.table.recorded_reads import MISSING, RecordedReads, value_key
+from runwatch.view.table.shape_results import ShapeResults
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
-SAID_IN: Final = TimedContext(RenderContext(datetime.min.replace(tzinfo=UTC)))
-"""The context of what rows say. It is the same on every terminal, so that a filter finds the same everywhere."""
+TEXT_CONTEXT: Final = TimedContext(RenderContext(datetime.min.replace(tzinfo=UTC)))
+"""The context of the texts. It is the same on every terminal, so that a filter finds the same everywhere."""
 
-FIRST_CHECK: Final = 128
+FIRST_CHECK_TEXTS: Final = 128
 """After so many different texts it is checked for the first time whether enough rows share them."""
 
-SHARED_BY: Final = 4
+MIN_ROWS_PER_TEXT: Final = 4
 """By so many rows a text has to be shared on average."""
 
-MOSTLY_DIFFERENT: Final = 0.75
-"""A column in which this part of the texts differs is left out."""
+MAX_DIFFERENT_PART: Final = 0.75
+"""A column in which this part of the texts differs is not shared."""
 
-MANY_KINDS: Final = 2_048
-"""From so many different texts on the column that differs most is left out."""
+MANY_TEXTS: Final = 2_048
+"""From so many different texts on the column that differs most is not shared."""
 
-MAX_KINDS: Final = 16_384
+MAX_TEXTS: Final = 16_384
 """So many different texts are kept for other rows."""
 
 _WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 
 
 def column_texts(column: Column[S], subject: S, *, has_value: bool = True) -> Iterator[str]:
-    """Yield what a column says of a subject: its value if that is text, and its cell unless that shows an age.
+    """Yield the texts of a column: its value if that is text, and its cell unless that shows an age.
 
     Args:
         has_value: Whether to yield the value too, where the cell is made of the subject.
@@ -63,45 +63,45 @@ def column_texts(column: Column[S], subject: S, *, has_value: bool = True) -> It
         yield line(value, None)
     if column.searched == "value":
         return
-    asked = SAID_IN.asked
+    asked = TEXT_CONTEXT.asked
     if column.cell is not None:
-        drawn = column.cell(subject, SAID_IN)
+        drawn = column.cell(subject, TEXT_CONTEXT)
     elif value is None:
         return
     else:
-        drawn = line(value) if column.format is None else column.format(value, SAID_IN)
-    if SAID_IN.asked == asked:
+        drawn = line(value) if column.format is None else column.format(value, TEXT_CONTEXT)
+    if TEXT_CONTEXT.asked == asked:
         yield drawn.text if isinstance(drawn, StyledText) else drawn
 
 
 def _shared_texts(column: Column[S], subject: S) -> Iterable[str]:
-    return column_texts(column, subject) if column.says is None else column.says(subject)
+    return column_texts(column, subject) if column.shared_texts is None else column.shared_texts(subject)
 
 
-class OwnColumns(Generic[S]):
-    """Columns of which each row says something else.
+class UnsharedColumns(Generic[S]):
+    """Columns of which each row has other texts.
 
     Args:
-        partly: Those of them of which it shares :attr:`Column.says` with other rows.
+        partly_shared: Those of them of which it shares :attr:`Column.shared_texts` with other rows.
 
     Attributes:
-        kept: Those of which a row keeps what they say.
+        kept: Those of which a row keeps the texts.
     """
 
-    def __init__(self, columns: Sequence[Column[S]], partly: Iterable[Column[S]] = ()) -> None:
+    def __init__(self, columns: Sequence[Column[S]], partly_shared: Iterable[Column[S]] = ()) -> None:
         self.columns: Final = tuple(columns)
-        self._partly: Final = tuple(partly)
+        self._partly_shared: Final = tuple(partly_shared)
         self.kept: Final = frozenset(column for column in columns if column.is_pure and not column.shows_id)
         # Each alone, because many rows share some of them.
         self._texts: Final = [
-            PackedValues(partial(_folded_texts, column, has_value=column not in self._partly)).of
+            PackedValues(partial(_folded_texts, column, has_value=column not in self._partly_shared)).read
             for column in columns
             if column in self.kept
         ]
         self._folded: bytes | None = None
         self._possible: tuple[Column[S], ...] = ()
 
-    def may_say(self, folded: bytes) -> tuple[Column[S], ...]:
+    def find_columns(self, folded: bytes) -> tuple[Column[S], ...]:
         """Return the columns in which a text may be found, without case."""
         if folded is not self._folded:
             text = folded.decode("utf-8", "surrogatepass")
@@ -110,13 +110,13 @@ class OwnColumns(Generic[S]):
             self._possible = tuple(
                 column
                 for column in self.columns
-                if not (words == [text] and column in self._partly)
+                if not (words == [text] and column in self._partly_shared)
                 and (ELLIPSIS.encode() in folded if column.shows_id else _has_words(column, words))
             )
         return self._possible
 
     def text_of(self, subject: S) -> bytes:
-        """Return what the :attr:`kept` ones say of a subject, without case, except values that it shares."""
+        """Return the texts of the :attr:`kept` ones, without case, except values that the subject shares."""
         return b"\n".join([text_of(subject) for text_of in self._texts])
 
 
@@ -125,23 +125,23 @@ def _folded_texts(column: Column[S], subject: S, *, has_value: bool) -> bytes:
 
 
 def _has_words(column: Column[S], words: Sequence[str]) -> bool:
-    return column.words is None or all(any(word in own for own in column.words) for word in words)
+    return column.words is None or all(any(word in known for known in column.words) for word in words)
 
 
 class SharedText(Generic[S]):
-    """What several rows say.
+    """Texts that several rows have.
 
     Attributes:
-        text: What the shared columns say, one text per line.
-        own: The other columns.
+        text: The texts of the shared columns, one per line.
+        unshared: The other columns.
         found: Whether :attr:`sought` is in the text.
     """
 
-    __slots__ = ("_folded", "found", "own", "sought", "text")
+    __slots__ = ("_folded", "found", "sought", "text", "unshared")
 
-    def __init__(self, text: str, own: OwnColumns[S]) -> None:
+    def __init__(self, text: str, unshared: UnsharedColumns[S]) -> None:
         self.text = text
-        self.own = own
+        self.unshared = unshared
         self._folded = fold_text(text)
         self.sought: bytes | None = None
         self.found = False
@@ -151,8 +151,8 @@ class SharedText(Generic[S]):
         self.sought, self.found = folded, folded in self._folded
 
 
-class _Read:
-    """The next value to read of a subject, and what follows by its key: another read, or in the end what it says."""
+class _NextRead:
+    """The next value to read of a subject, and what follows by its key: another read, or in the end its texts."""
 
     __slots__ = ("follows", "holder", "name")
 
@@ -168,27 +168,27 @@ class RowTexts(Generic[S]):
         self._share([column for column in spec.all_columns if column.is_pure])
 
     def text_of(self, subject: S) -> SharedText[S]:
-        """Return what a subject says, except its :attr:`SharedText.own` columns."""
-        packed = subject.packed if isinstance(subject, Record) else None
-        if packed is None:
-            return self._found(subject) or self._make(subject)
-        shape, values = packed
-        known = self._packed.get(shape)
-        found = None if known is None else known.results.get(known.key_of(values))
+        """Return the texts of a subject, except those of :attr:`SharedText.unshared` columns."""
+        pair = subject.packed if isinstance(subject, Record) else None
+        if pair is None:
+            return self._find_made(subject) or self._make(subject)
+        shape, packed = pair
+        results = self._by_shape.get(shape)
+        found = None if results is None else results.results.get(results.key_of(packed))
         if found is not None:
-            self._asked += 1
+            self._found_count += 1
             return found
-        found = self._found(subject) or self._make(subject)
-        paths = self._paths(subject, found)
+        found = self._find_made(subject) or self._make(subject)
+        paths = self._read_paths(subject, found)
         if paths is not None:
-            self._packed.setdefault(shape, PackedReads(shape)).keep(values, paths, found)
+            self._by_shape.setdefault(shape, ShapeResults(shape)).add(packed, paths, found)
         return found
 
-    def _found(self, subject: S) -> SharedText[S] | None:
+    def _find_made(self, subject: S) -> SharedText[S] | None:
         """Return what was made of a subject in which the same was read."""
         holders: list[Any] = [subject.decoded() if isinstance(subject, Record) else subject]
-        found: Any = self._first.get(None)
-        while found.__class__ is _Read:
+        found: Any = self._reads.get(None)
+        while found.__class__ is _NextRead:
             holder, name = holders[found.holder], found.name
             value = holder[name] if name.__class__ is int else holder.get(name, MISSING)
             kind = value.__class__
@@ -204,16 +204,16 @@ class RowTexts(Generic[S]):
                 elif isinstance(value, Record):
                     holders.append(value.decoded())
                 found = found.follows.get(value_key(value))
-        self._asked += 1
+        self._found_count += 1
         made: SharedText[S] | None = found
         return made
 
-    def _paths(self, subject: Any, said: SharedText[S]) -> list[Path] | None:
-        """Return all that is read of a record to find what it says; ``None`` if that has been forgotten."""
+    def _read_paths(self, subject: Any, made: SharedText[S]) -> list[Path] | None:
+        """Return all that is read of a record to find its texts; ``None`` if those have been forgotten."""
         holders: list[tuple[Any, Path]] = [(subject.decoded(), ())]
         paths: list[Path] = []
-        found: Any = self._first.get(None)
-        while found.__class__ is _Read:
+        found: Any = self._reads.get(None)
+        while found.__class__ is _NextRead:
             holder, path = holders[found.holder]
             name: Any = found.name
             value = holder[name] if holder.__class__ is list else holder.get(name, MISSING)
@@ -221,22 +221,23 @@ class RowTexts(Generic[S]):
             if value.__class__ is dict or value.__class__ is list:
                 holders.append((value, paths[-1]))
             found = found.follows.get(value_key(value))
-        return paths if found is said else None
+        return paths if found is made else None
 
     def _share(self, columns: Sequence[Column[S]]) -> None:
-        """Share what these columns say, from the beginning."""
+        """Share the texts of these columns, from the beginning."""
         self._shared = columns
-        partly = [column for column in columns if column.says is not None]
-        self._own = OwnColumns([it for it in self._spec.columns if it not in columns or it in partly], partly)
-        self._first: dict[Any, Any] = {}
-        self._packed: dict[Shape, PackedReads[SharedText[S]]] = {}
-        self._asked = 0
-        self._check_at = FIRST_CHECK
+        partly = [column for column in columns if column.shared_texts is not None]
+        unshared = [column for column in self._spec.columns if column not in columns or column in partly]
+        self._unshared = UnsharedColumns(unshared, partly)
+        self._reads: dict[Any, Any] = {}
+        self._by_shape: dict[Shape, ShapeResults[SharedText[S]]] = {}
+        self._found_count = 0
+        self._check_at = FIRST_CHECK_TEXTS
         self._read_by: list[tuple[object, ...]] = []
 
     def _make(self, subject: S) -> SharedText[S]:
         if not isinstance(subject, (Record, tuple)):
-            return SharedText("", OwnColumns(self._spec.columns))
+            return SharedText("", UnsharedColumns(self._spec.columns))
         reads = RecordedReads(subject)
         texts: dict[str, None] = {}
         read_by: list[object] = []
@@ -246,29 +247,29 @@ class RowTexts(Generic[S]):
             if not reads.is_complete:
                 self._share([other for other in self._shared if other is not column])
                 return self.text_of(subject)
-            read_by.append(tuple(reads.steps[place][2] for place in sorted(reads.recent)))
-        made = SharedText("\n".join(texts), self._own)
-        self._keep(reads, made)
+            read_by.append(tuple(reads.steps[step][2] for step in sorted(reads.recent)))
+        made = SharedText("\n".join(texts), self._unshared)
+        self._add(reads, made)
         self._read_by.append(tuple(read_by))
         if len(self._read_by) == self._check_at:
             self._check()
         return made
 
-    def _keep(self, reads: RecordedReads, made: SharedText[S]) -> None:
-        follows, key = self._first, None
+    def _add(self, reads: RecordedReads, made: SharedText[S]) -> None:
+        follows, key = self._reads, None
         for holder, name, next_key in reads.steps:
-            read = follows.setdefault(key, _Read(holder, name))
+            read = follows.setdefault(key, _NextRead(holder, name))
             follows, key = read.follows, next_key
         follows[key] = made
 
     def _check(self) -> None:
-        """Leave out columns that differ in most rows if too few rows share their texts; forget too many texts."""
-        kinds = len(self._read_by)
+        """Stop sharing columns that differ in most rows if too few rows share their texts; forget too many texts."""
+        texts = len(self._read_by)
         self._check_at *= 2
-        left = self._shared
-        if self._asked < SHARED_BY * kinds:
+        shared = self._shared
+        if self._found_count < MIN_ROWS_PER_TEXT * texts:
             different = [len(set(read)) for read in zip(*self._read_by, strict=True)]
-            most = max(different) if kinds >= MANY_KINDS else MOSTLY_DIFFERENT * kinds
-            left = [column for column, count in zip(left, different, strict=True) if count < most]
-        if len(left) < len(self._shared) or kinds >= MAX_KINDS:
-            self._share(left)
+            most = max(different) if texts >= MANY_TEXTS else MAX_DIFFERENT_PART * texts
+            shared = [column for column, count in zip(shared, different, strict=True) if count < most]
+        if len(shared) < len(self._shared) or texts >= MAX_TEXTS:
+            self._share(shared)

@@ -43,7 +43,7 @@ class RowRenderer(Generic[S]):
 
     Attributes:
         timed: Context for cells rendered from now on; it shows which of them depend on the time.
-        texts: What the rows say.
+        texts: The texts of the rows.
     """
 
     __slots__ = ("_context", "spec", "texts", "timed")
@@ -94,16 +94,16 @@ class RecordRow(Generic[S]):
         item: The record or subject of the row.
     """
 
-    __slots__ = ("_drawing", "_made", "_own", "_said", "item", "key")
+    __slots__ = ("_drawing", "_made", "_shared_text", "_unshared_text", "item", "key")
 
     def __init__(self, drawing: RowRenderer[S], item: Record | S, key: str) -> None:
         self.key = key
         self.item = item
         self._drawing = drawing
         self._made: _Made[S] | None = None
-        self._said: SharedText[S] | None = None
-        # Made when a filter needs it: few do, and each row has its own.
-        self._own: bytes | None = None
+        self._shared_text: SharedText[S] | None = None
+        # Made when a filter needs it: few do, and each row has another one.
+        self._unshared_text: bytes | None = None
 
     @property
     def context(self) -> RenderContext:
@@ -173,53 +173,53 @@ class RecordRow(Generic[S]):
         return tuple(texts)
 
     def text(self) -> str:
-        """Return what the row says, which a filter without a field searches, one text per line (manual: filters,
+        """Return the texts of the row, which a filter without a field searches, one per line (manual: filters,
         "Language").
 
         That is the id, the whole value of each column that has text, and each cell as shown, except cells that change
         as time passes.
         """
-        said, subject = self.shared_text(), self._unpacked()
-        own = chain.from_iterable(column_texts(column, subject) for column in said.own.columns)
-        return "\n".join(dict.fromkeys((line(self.id, None), *said.text.split("\n"), *own)))
+        shared, subject = self.shared_text(), self._unpacked()
+        others = chain.from_iterable(column_texts(column, subject) for column in shared.unshared.columns)
+        return "\n".join(dict.fromkeys((line(self.id, None), *shared.text.split("\n"), *others)))
 
     def shared_text(self) -> SharedText[S]:
-        """Return what the row says as others do, found once."""
-        said = self._said
-        if said is None:
-            said = self._said = self._drawing.texts.text_of(self.subject)
-        return said
+        """Return the texts that the row shares with others, found once."""
+        shared = self._shared_text
+        if shared is None:
+            shared = self._shared_text = self._drawing.texts.text_of(self.subject)
+        return shared
 
-    def says(self, folded: bytes) -> bool:
+    def contains(self, folded: bytes) -> bool:
         """Whether a text of the row contains another, ignoring case.
 
         Args:
             folded: The text from :func:`runwatch.base.text.fold_text`.
         """
-        said = self._said or self.shared_text()
-        if said.sought is not folded:
-            said.look_for(folded)
-        if said.found:
+        shared = self._shared_text or self.shared_text()
+        if shared.sought is not folded:
+            shared.look_for(folded)
+        if shared.found:
             return True
-        own_id = self.id
-        columns = said.own.may_say(folded)
-        if not (own_id.isascii() and own_id.isprintable() and own_id):
-            own_id, columns = line(own_id, None), said.own.columns
-        if folded in fold_text(own_id):
+        row_id, unshared = self.id, shared.unshared
+        columns = unshared.find_columns(folded)
+        if not (row_id.isascii() and row_id.isprintable() and row_id):
+            row_id, columns = line(row_id, None), unshared.columns
+        if folded in fold_text(row_id):
             return True
         if not columns:
             return False
-        kept = said.own.kept
+        kept = unshared.kept
         if not kept.isdisjoint(columns):
-            if self._own is None:
-                self._own = said.own.text_of(self.subject)
-            if folded in self._own:
+            if self._unshared_text is None:
+                self._unshared_text = unshared.text_of(self.subject)
+            if folded in self._unshared_text:
                 return True
         others = [column for column in columns if column not in kept]
         return any(folded in fold_text(text) for column in others for text in column_texts(column, self.subject))
 
     def _cell_texts(self) -> dict[str, None]:
-        """Return what the columns say, in their order."""
+        """Return the texts of the columns, in their order."""
         subject = self._unpacked()
         return dict.fromkeys(
             chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.all_columns)
@@ -319,7 +319,7 @@ def _by_key(spec: ResourceSpec[S], found: Sequence[RecordRow[S]], key: SortKey) 
     """
     field = spec.field(key.field)
     value_of = None if field is None else field.sort_key or field.value
-    of_field = None if value_of is None else PackedValues(lambda subject: make_comparable(value_of(subject))).of
+    of_field = None if value_of is None else PackedValues(lambda subject: make_comparable(value_of(subject))).read
     values: list[Any] = []
     places: dict[int, list[int]] = {}
     for start in range(0, len(found), STEP):

@@ -1,4 +1,4 @@
-"""What was made of packed records, found again for others with the same values without unpacking them."""
+"""What was made of packed records, found for others with the same values without unpacking them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
-from runwatch.records.packing import Path, Shape, own_values
+from runwatch.records.packing import ID, Path, Shape, own_values
 from runwatch.view.table.recorded_reads import value_key
 
 T = TypeVar("T")
 
-MAX_KEPT: Final = 16_384
+MAX_RESULTS: Final = 16_384
 """So many results are kept for other records of a shape."""
 
 
-class PackedReads(Generic[T]):
+class ShapeResults(Generic[T]):
     """Results for packed records of one shape.
 
     A result counts for all records that have the same in each value that was read for it, or for any other result of
@@ -26,36 +26,35 @@ class PackedReads(Generic[T]):
         key_of: Returns the key of a packed object.
     """
 
-    __slots__ = ("_is_lost", "_shape", "_slots", "key_of", "results")
+    __slots__ = ("_has_read_id", "_shape", "_slots", "key_of", "results")
 
     def __init__(self, shape: Shape) -> None:
         self.results: dict[Hashable, T] = {}
         self.key_of: Callable[[bytes], Hashable] = _no_key
         self._shape = shape
         self._slots: set[int] = set()
-        self._is_lost = False
+        self._has_read_id = False
 
     @property
-    def is_coded(self) -> bool:
-        """Whether nothing was read so far that each object has for itself, so that many have the same result."""
-        return not self._is_lost and all(slot < 0 for slot in self._slots)
+    def is_shared(self) -> bool:
+        """Whether only shared values were read so far, which many objects have in common, and so the result."""
+        return not self._has_read_id and all(slot < 0 for slot in self._slots)
 
-    def keep(self, packed: bytes, paths: Iterable[Path], result: T) -> None:
+    def add(self, packed: bytes, paths: Iterable[Path], result: T) -> None:
         """Keep what was made of an object.
 
         Args:
             paths: All that was read of it.
         """
-        if self._is_lost:
+        if self._has_read_id:
             return
-        try:
-            slots = {slot for slot in map(self._shape.slot, paths) if slot is not None}
-        except LookupError:
-            # It says its id, so no other one says the same.
-            self._is_lost = True
+        slots = {found[1] for found in map(self._shape.find_slot, paths) if found is not None}
+        if ID in slots:
+            # Its id was read, so the result counts for no other object.
+            self._has_read_id = True
             self.results = {}
             return
-        if not self.results or not slots <= self._slots or len(self.results) >= MAX_KEPT:
+        if not self.results or not slots <= self._slots or len(self.results) >= MAX_RESULTS:
             self._slots |= slots
             self.results = {}
             self.key_of = _key_reader(sorted(self._slots))
@@ -70,8 +69,8 @@ def _no_key(_packed: bytes) -> Hashable:
 
 def _key_reader(slots: list[int]) -> Callable[[bytes], Hashable]:
     own = [slot for slot in slots if slot >= 0]
-    coded = [slot for slot in slots if slot < 0]
-    codes_of: Callable[[bytes], Hashable] = itemgetter(*coded) if coded else lambda _packed: ()
+    shared = [slot for slot in slots if slot < 0]
+    codes_of: Callable[[bytes], Hashable] = itemgetter(*shared) if shared else lambda _packed: ()
     if not own:
         return codes_of
 
