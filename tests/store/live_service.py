@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from runwatch.api.calls import RequestAttempt
-from runwatch.base.clock import format_iso
+from runwatch.base.clock import Clock, format_iso
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.record import Record
 from runwatch.store.live.poller import PollIntervals
 from runwatch.store.live.run_tails import TailUpdate
 from runwatch.store.repositories.event_retention import RetentionPolicy
-from runwatch.store.session import ServiceSession
+from runwatch.store.session import ServiceSession, SessionOptions
 from runwatch.store.state.store import Store
 from tests.support.builders import event, problem
 from tests.support.clock import FakeClock
@@ -134,6 +134,17 @@ class Watching:
             look()
 
 
+def session_options(
+    clock: Clock,
+    tail_moved: Callable[[TailUpdate], None] = lambda _: None,
+    request_attempted: Callable[[RequestAttempt], None] = lambda _: None,
+) -> SessionOptions:
+    return SessionOptions(
+        clock=clock, read_only=False, retries=2, intervals=PollIntervals(),
+        retention=RetentionPolicy(timedelta(days=30)), tail_moved=tail_moved, request_attempted=request_attempted,
+    )  # fmt: skip
+
+
 @asynccontextmanager
 async def watching(
     service: LimitedService, home: Path, kinds: tuple[type[Record], ...] = ()
@@ -145,9 +156,8 @@ async def watching(
     async with service, real_work() as work:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(
-            target, home / "console.db", Store(), clock=clock, read_only=False, retries=2, intervals=PollIntervals(),
-            keeping=RetentionPolicy(timedelta(days=30)), tail_moved=news.append, request_attempted=exchanges.append,
-        )  # fmt: skip
+            target, home / "console.db", Store(), session_options(clock, news.append, exchanges.append)
+        )
         try:
             await session.start(kinds)
             watch = Watching(session, clock, service, exchanges, news, work)

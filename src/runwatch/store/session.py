@@ -65,23 +65,30 @@ class WriteBatch:
         return self.requests[self.settled :]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What the settings and the console decide for a session.
+
+    Attributes:
+        retries: How many more times a request is sent.
+        tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
+        request_attempted: Called after each request attempt, with what the journal keeps of it.
+    """
+
+    clock: Clock
+    read_only: bool
+    retries: int
+    intervals: PollIntervals
+    retention: RetentionPolicy
+    tail_moved: Callable[[TailUpdate], None]
+    request_attempted: Callable[[RequestAttempt], None]
+
+
 class ServiceSession:
     """One service, ready for work. Create it with :meth:`open`."""
 
-    def __init__(
-        self,
-        client: Client,
-        database: Database,
-        scope: Scope,
-        store: Store,
-        *,
-        clock: Clock,
-        retries: int,
-        intervals: PollIntervals,
-        keeping: RetentionPolicy,
-        tail_moved: Callable[[TailUpdate], None],
-        request_attempted: Callable[[RequestAttempt], None],
-    ) -> None:
+    def __init__(self, client: Client, database: Database, scope: Scope, store: Store, options: SessionOptions) -> None:
+        clock = options.clock
         self.client: Final = client
         self.target: Final = client.target
         self.scope: Final = scope
@@ -102,86 +109,55 @@ class ServiceSession:
             self.events,
             self.watch_list,
             clock=clock,
-            tail_moved=tail_moved,
-            intervals=intervals,
+            tail_moved=options.tail_moved,
+            intervals=options.intervals,
             others=lambda: self._others,
-            retries=retries,
+            retries=options.retries,
         )
         self.sending: Final[list[SendingWrite]] = []
         self.batches: Final[list[WriteBatch]] = []
         self._others = 0
-        self._keeping = keeping
-        self._room_at = clock.monotonic()
+        self._retention = options.retention
+        self._pruned_at = clock.monotonic()
         self._database = database
-        self._request_attempted = request_attempted
+        self._request_attempted = options.request_attempted
         self._kinds: dict[str, type[Record]] = {}
         self._dirty: set[str] = set()
         self._versions_at: dict[str, float] = {}
         self._jobs: list[asyncio.Task[None]] = []
-        self._leave = store.listen(self._note_delta)
+        self._stop_listening = store.listen(self._note_delta)
 
     @classmethod
     async def open(
-        cls,
-        target: Target,
-        path: Path,
-        store: Store,
-        *,
-        database: Database | None = None,
-        clock: Clock,
-        read_only: bool,
-        retries: int,
-        intervals: PollIntervals,
-        keeping: RetentionPolicy,
-        tail_moved: Callable[[TailUpdate], None],
-        request_attempted: Callable[[RequestAttempt], None],
+        cls, target: Target, path: Path, store: Store, options: SessionOptions, *, database: Database | None = None
     ) -> Self:
         """Open the database and the client, and read the scope.
 
         Args:
-            tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
-            request_attempted: Called after each request attempt, with what the journal keeps of it.
             database: The open database, if it is open already; it is closed with the session, and if that fails.
 
         Raises:
             DataError: The database is not usable.
         """
-        session: list[Self] = []
-        early: list[RequestAttempt] = []
-        accounts: list[Account] = []
+        opening = _Opening()
         if database is None:
             database = await asyncio.to_thread(Database.open, path)
         client = Client(
             target,
-            clock=clock,
-            read_only=read_only,
-            retries=retries,
-            observe=lambda attempt: session[0]._note_attempt(attempt) if session else early.append(attempt),
+            clock=options.clock,
+            read_only=options.read_only,
+            retries=options.retries,
+            observe=opening.note_attempt,
         )
         try:
-            scope = await read_scope(client, database, accounts.append)
+            scope = await read_scope(client, database, opening.note_account)
         except BaseException:
             await client.close()
             database.close()
             raise
-        made = cls(
-            client,
-            database,
-            scope,
-            store,
-            clock=clock,
-            retries=retries,
-            intervals=intervals,
-            keeping=keeping,
-            tail_moved=tail_moved,
-            request_attempted=request_attempted,
-        )
-        session.append(made)
-        for attempt in early:
-            session[0]._note_attempt(attempt, is_opening=True)
-        for account in accounts:
-            made.live.take_opening_account(account)
-        return session[0]
+        session = cls(client, database, scope, store, options)
+        opening.pass_on_to(session)
+        return session
 
     async def start(self, kinds: tuple[type[Record], ...], *, with_lists: bool = True) -> None:
         """Show the cached records of the last session with their age, and start reading.
@@ -202,11 +178,11 @@ class ServiceSession:
         reading = asyncio.ensure_future(self.live.run())
         self._jobs = [reading]
         try:
-            await self._make_room()
+            await self._prune()
         except DataError:
             reading.cancel()
             raise
-        self._jobs.append(asyncio.ensure_future(self._keep()))
+        self._jobs.append(asyncio.ensure_future(self._run_upkeep()))
 
     async def close(self) -> None:
         """End the jobs, store what is known, and close everything. May be called again."""
@@ -215,7 +191,7 @@ class ServiceSession:
         await asyncio.gather(*self._jobs, return_exceptions=True)
         self._jobs = []
         with contextlib.suppress(ValueError):
-            self._leave()
+            self._stop_listening()
         # Lists that did not change were still confirmed, and the next session shows how long ago.
         self._dirty |= {kind for kind in self._kinds if self._collection(kind).read_at is not None}
         await self._flush()
@@ -256,7 +232,7 @@ class ServiceSession:
         Raises:
             ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
-        async with self._waiting(request):
+        async with self._list_while_sending(request):
             return await self.outbox.deliver(self.client, self.scope, request)
 
     async def retry_write(self, write: UnconfirmedWrite) -> CallResult:
@@ -265,7 +241,7 @@ class ServiceSession:
         Raises:
             RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
         """
-        async with self._waiting(write.request):
+        async with self._list_while_sending(write.request):
             return await self.outbox.retry(self.client, self.scope, write)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
@@ -287,7 +263,7 @@ class ServiceSession:
         return run is not None and run.is_final
 
     @contextlib.asynccontextmanager
-    async def _waiting(self, request: WriteRequest) -> AsyncIterator[None]:
+    async def _list_while_sending(self, request: WriteRequest) -> AsyncIterator[None]:
         """List a write until its answer comes.
 
         After an error the journal is written, because the user looks for the problem next, maybe in another terminal.
@@ -311,14 +287,14 @@ class ServiceSession:
         if delta.added or delta.changed or delta.removed:
             self._dirty.add(delta.kind)
 
-    async def _keep(self) -> None:
+    async def _run_upkeep(self) -> None:
         while True:
             await self.clock.sleep(FLUSH_S)
             try:
                 await self._flush()
                 await self._count_others()
-                if self.clock.monotonic() - self._room_at >= PRUNE_INTERVAL_S:
-                    await self._make_room()
+                if self.clock.monotonic() - self._pruned_at >= PRUNE_INTERVAL_S:
+                    await self._prune()
             except DataError:
                 # A full disk is no reason to stop; unsaved data is saved as soon as there is room.
                 _log.exception("what is known could not be kept")
@@ -350,10 +326,10 @@ class ServiceSession:
         for versioned in VERSIONED_KINDS:
             await self._keep_versions(versioned)
 
-    async def _make_room(self) -> None:
+    async def _prune(self) -> None:
         """Delete data that is too old or too much; a console may be open for weeks."""
-        self._room_at = self.clock.monotonic()
-        await prune_events(self._database, self._keeping, self.clock.now())
+        self._pruned_at = self.clock.monotonic()
+        await prune_events(self._database, self._retention, self.clock.now())
         await self.versions.prune(self.clock.now())
 
     async def _keep_versions(self, kind: type[Record]) -> None:
@@ -375,3 +351,28 @@ class ServiceSession:
         if collection.read_at is not None:
             return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))
         return collection.cached_at or now
+
+
+class _Opening:
+    """Keeps what a client reports before its session is there, and passes on what it reports later."""
+
+    def __init__(self) -> None:
+        self._attempts: list[RequestAttempt] = []
+        self._account: Account | None = None
+        self._session: ServiceSession | None = None
+
+    def note_attempt(self, attempt: RequestAttempt) -> None:
+        if self._session is None:
+            self._attempts.append(attempt)
+        else:
+            self._session._note_attempt(attempt)
+
+    def note_account(self, account: Account) -> None:
+        self._account = account
+
+    def pass_on_to(self, session: ServiceSession) -> None:
+        self._session = session
+        for attempt in self._attempts:
+            session._note_attempt(attempt, is_opening=True)
+        if self._account is not None:
+            session.live.take_opening_account(self._account)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,12 @@ from runwatch.records.arm import Arm
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.records.verifier import Verifier
-from runwatch.store.live.poller import PollIntervals
 from runwatch.store.live.request_budget import sweep_interval_s
-from runwatch.store.repositories.event_retention import RetentionPolicy
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import CacheRead
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.store import Store
-from tests.store.live_service import LimitedService, watching
+from tests.store.live_service import LimitedService, session_options, watching
 from tests.support.builders import account, echo_receipt, problem, run
 from tests.support.scripted import Heard, Said
 
@@ -95,10 +92,8 @@ async def test_a_console_that_starts_again_counts_what_the_last_one_sent(tmp_pat
         sent = len(service.heard)
         await watch.session.journal.flush()
         again = await ServiceSession.open(
-            watch.session.target, tmp_path / "console.db", Store(), clock=watch.clock, read_only=False, retries=2,
-            intervals=PollIntervals(), keeping=RetentionPolicy(timedelta(days=30)), tail_moved=lambda _: None,
-            request_attempted=lambda _: None,
-        )  # fmt: skip
+            watch.session.target, tmp_path / "console.db", Store(), session_options(watch.clock)
+        )
         try:
             await again.start(())
             budget = again.live.budget

@@ -32,7 +32,7 @@ _NO_FILTER: Final[Mapping[str, str]] = {}
 
 
 @dataclass(slots=True)
-class _Place:
+class _ResumePoint:
     """Where a list goes on: after its last record read, or in a gap between two parts of it.
 
     Attributes:
@@ -75,7 +75,7 @@ class ListContinuation:
         self._scheduler = scheduler
         self._newest: frozenset[str] = frozenset()
         # From the oldest to the newest: the end of what was read, then the gaps.
-        self._places: list[_Place] = []
+        self._resume_points: list[_ResumePoint] = []
         self._pages = 0
         self._has_begun = False
         self.total: int | None = None
@@ -83,7 +83,7 @@ class ListContinuation:
     @property
     def has_more(self) -> bool:
         """Whether the service has records after those read so far."""
-        return bool(self._places)
+        return bool(self._resume_points)
 
     @property
     def is_reading(self) -> bool:
@@ -98,12 +98,12 @@ class ListContinuation:
     @property
     def closes_gap(self) -> bool:
         """Whether a gap is read without being asked."""
-        return self.has_gap and self._places[-1].pages > 0
+        return self.has_gap and self._resume_points[-1].pages > 0
 
     @property
     def gap_after(self) -> str:
         """Id of the last record above the newest gap; empty without one."""
-        return self._places[-1].after if self._places else ""
+        return self._resume_points[-1].after if self._resume_points else ""
 
     def note_beginning(self, records: Iterable[Record], page: Page[Any], query: Mapping[str, str] = _NO_FILTER) -> bool:
         """Note the polled part of the list, and return whether it joins what was polled before.
@@ -115,18 +115,18 @@ class ListContinuation:
         ids = [record.id for record in islice(records, JOINED_BY)]
         is_joined = not self._newest.isdisjoint(ids)
         if page.next_cursor is None:
-            self._places = []
+            self._resume_points = []
         elif not is_joined:
-            self._open_gap(_Place(page.next_cursor, query), ids)
+            self._open_gap(_ResumePoint(page.next_cursor, query), ids)
         self._newest, self._has_begun = frozenset(ids), True
         self._note_total(page)
-        if not self._places:
+        if not self._resume_points:
             self._pages = 0
         elif self._wanted and self._job not in self._scheduler:
             self._scheduler.add(self._job, JobPriority.SCREEN if self._pages else JobPriority.TAIL, self._read_page)
         return is_joined
 
-    def _open_gap(self, place: _Place, ids: Sequence[str]) -> None:
+    def _open_gap(self, point: _ResumePoint, ids: Sequence[str]) -> None:
         """Go on after a beginning that does not meet what was polled before, if anything was."""
         collection = self._writer.collection(self._name)
         if self._name != self._kind.KIND:
@@ -137,11 +137,11 @@ class ListContinuation:
         else:
             below = frozenset(islice(collection.by_id, JOINED_BY)) if collection.cached_at else frozenset()
         if not self._has_begun or not below:
-            self._places = []
+            self._resume_points = []
         if ids and below and below.isdisjoint(ids):
-            place.after, place.below, place.pages = ids[-1], below, GAP_PAGES
-            place.end_is_proven, place.is_above_cache = collection.end_is_proven, not self._has_begun
-        self._places.append(place)
+            point.after, point.below, point.pages = ids[-1], below, GAP_PAGES
+            point.end_is_proven, point.is_above_cache = collection.end_is_proven, not self._has_begun
+        self._resume_points.append(point)
 
     def go_on(self, pages: int = 1, *, is_asked: bool = True) -> None:
         """Read further pages, once the beginning is known; after the first one within the budget.
@@ -156,7 +156,7 @@ class ListContinuation:
 
     def reach(self, record_id: str, *, is_last: bool) -> None:
         """Read on where the user gets to: more of a gap beside a record, or the next page after the last one."""
-        if self.has_gap and (record_id == self.gap_after or record_id in self._places[-1].below):
+        if self.has_gap and (record_id == self.gap_after or record_id in self._resume_points[-1].below):
             self.go_on(GAP_PAGES)
         elif is_last:
             self.go_on()
@@ -173,39 +173,39 @@ class ListContinuation:
     @property
     def _wanted(self) -> int:
         """How many more pages are to be read: for the user, or of the newest gap."""
-        return max(self._pages, self._places[-1].pages) if self._places else 0
+        return max(self._pages, self._resume_points[-1].pages) if self._resume_points else 0
 
     async def _read_page(self) -> float | None:
         if not self._wanted:
             return None
-        place = self._places[-1]
+        point = self._resume_points[-1]
         try:
-            page = await self._page(place)
+            page = await self._page(point)
         except ApiError as error:
             failure = read_failure_from_error(error, collection=False)
             again = self._writer.fail(self._name, failure, job=self._job)
             if failure.kind in PASSING_FAILURES:
                 return again
-            self._pages = place.pages = 0
+            self._pages = point.pages = 0
             return None
-        if not self._places or self._places[-1] is not place:
+        if not self._resume_points or self._resume_points[-1] is not point:
             # Meanwhile the beginning has moved away from what was read before, and the list goes on from there.
             return 0.0
-        is_closed = not place.below.isdisjoint(record.id for record in page.records)
-        end_is_proven = page.end_is_proven if page.next_cursor is None else is_closed and place.end_is_proven
-        after = place.after
+        is_closed = not point.below.isdisjoint(record.id for record in page.records)
+        end_is_proven = page.end_is_proven if page.next_cursor is None else is_closed and point.end_is_proven
+        after = point.after
         if page.next_cursor is None:
-            self._places = []
+            self._resume_points = []
         elif is_closed:
-            self._places[-1:] = [_Place(page.next_cursor, place.query)] if place.is_above_cache else []
+            self._resume_points[-1:] = [_ResumePoint(page.next_cursor, point.query)] if point.is_above_cache else []
         else:
-            place.cursor = page.next_cursor
-            if place.after and page.records:
-                place.after = page.records[-1].id
-        if place.pages:
-            place.pages -= 1
+            point.cursor = page.next_cursor
+            if point.after and page.records:
+                point.after = page.records[-1].id
+        if point.pages:
+            point.pages -= 1
         else:
-            self._pages = self._pages - 1 if self._places else 0
+            self._pages = self._pages - 1 if self._resume_points else 0
         self._note_total(page)
         self._writer.continue_list(self._name, page.records, job=self._job, after=after, end_is_proven=end_is_proven)
         return 0.0 if self._wanted else None
@@ -214,13 +214,13 @@ class ListContinuation:
         total = page.extra.get("total")
         self.total = total if isinstance(total, int) and not isinstance(total, bool) else None
 
-    async def _page(self, place: _Place) -> Page[Record]:
+    async def _page(self, point: _ResumePoint) -> Page[Record]:
         """Read one page; a cursor that comes back ends the list."""
-        asked = {**place.query, "cursor": place.cursor}
+        asked = {**point.query, "cursor": point.cursor}
         if self._kind.WIRE is not None and self._kind.WIRE.paged:
             asked["limit"] = str(PAGE_SIZE)
         page = await self._client.page(list_operation(self._kind), query=asked)
-        if page.next_cursor == place.cursor:
+        if page.next_cursor == point.cursor:
             page.next_cursor = None
         return page
 

@@ -37,7 +37,7 @@ class RetentionPolicy(NamedTuple):
         return cls(timedelta(days=settings.keep_events_days), settings.keep_events_mb * 1_000_000)
 
 
-async def prune_events(database: Database, keeping: RetentionPolicy, now: datetime) -> int:
+async def prune_events(database: Database, policy: RetentionPolicy, now: datetime) -> int:
     """Delete the events of ended runs that are too old, then the oldest ones until the size is within bounds.
 
     Events of live runs stay, because users watch them. The file keeps its size on disk, but new data reuses the freed
@@ -46,8 +46,8 @@ async def prune_events(database: Database, keeping: RetentionPolicy, now: dateti
     Returns:
         How many runs were deleted.
     """
-    count = await EventStore(database).prune(now - keeping.age)
-    while keeping.most_bytes and await used_bytes(database) > keeping.most_bytes:
+    count = await EventStore(database).prune(now - policy.age)
+    while policy.most_bytes and await used_bytes(database) > policy.most_bytes:
         # One run a transaction, so that other work can go in between.
         if not await database.write(_forget_oldest):
             break

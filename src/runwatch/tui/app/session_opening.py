@@ -71,19 +71,16 @@ async def open_service_session(
     await asyncio.to_thread(import_session)
     from runwatch.store.live.poller import PollIntervals
     from runwatch.store.repositories.event_retention import RetentionPolicy
-    from runwatch.store.session import ServiceSession
+    from runwatch.store.session import ServiceSession, SessionOptions
 
     settings = settings or console.settings
-    return await ServiceSession.open(
-        target,
-        console.launch.paths.database,
-        console.store,
-        database=database,
+    options = SessionOptions(
         clock=console.clock,
         read_only=settings.read_only,
         retries=settings.retries,
         intervals=PollIntervals(settings.refresh_runs_s, settings.refresh_lists_s, settings.refresh_tail_s),
-        keeping=RetentionPolicy.by(settings),
+        retention=RetentionPolicy.by(settings),
         tail_moved=console.tail_moved,
         request_attempted=console.request_attempted,
     )
+    return await ServiceSession.open(target, console.launch.paths.database, console.store, options, database=database)
