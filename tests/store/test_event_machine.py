@@ -72,7 +72,7 @@ class EventMachine(RuleBasedStateMachine):
         if fate == "dies":
             self.crash()
             return
-        new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))
+        new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after)).new
         if fate == "forgets":
             self.crash()
             return
@@ -109,7 +109,7 @@ class EventMachine(RuleBasedStateMachine):
             step = self.tail.next_read()
             if isinstance(step, ReadStep):
                 page = self._page(step, 0, len(self.log)) if step.kind == "events" else []
-                new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after))
+                new = self.runner.run(self.store.append(SCOPE, RUN_ID, page, after=step.after)).new
                 self.tail.note_page(page, new=new)
         assert self.runner.run(self.store.count(SCOPE, RUN_ID)) == len(self.log)
 

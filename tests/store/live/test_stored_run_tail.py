@@ -16,7 +16,7 @@ from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError
 from runwatch.base.network.service_target import Target
 from runwatch.records.event import RunEvent
 from runwatch.store.db.database import Database
-from runwatch.store.live.stored_run_tail import follow_run
+from runwatch.store.live.stored_run_tail import StoredRunTail, follow_run
 from runwatch.store.repositories.event_store import EventGap, EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure
@@ -94,6 +94,27 @@ async def test_events_are_stored_before_they_are_reported(
     first = await anext(followed.events)
     assert first == LOG[0]
     assert await store.window(SCOPE, RUN_ID, 0, 1) == [first]
+
+
+async def test_a_page_is_one_trip_to_the_database(
+    client: StubClient, store: EventStore, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.event_pages.extend([LOG[:1], LOG[1:3]])
+    tail = await StoredRunTail.open(client, SCOPE, store, RUN_ID, clock)
+    with monkeypatch.context() as patch:
+        trips: list[object] = []
+        run = Database._run
+
+        async def counted(self: Database, job: Any) -> Any:
+            trips.append(job)
+            return await run(self, job)
+
+        patch.setattr(Database, "_run", counted)
+        for stored in (1, 3):
+            await tail.step()
+            assert (tail.position, len(trips)) == (stored, 1)
+            trips.clear()
+    assert await store.count(SCOPE, RUN_ID) == 3
 
 
 async def test_events_that_another_process_stores_meanwhile_come_too(

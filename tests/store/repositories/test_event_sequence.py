@@ -132,7 +132,7 @@ async def test_one_run_keeps_its_numbers_and_is_scanned_in_parts(store: EventSto
 
 async def test_events_that_have_just_come_are_not_decoded_again(store: EventStore) -> None:
     came = [told("a", number, number) for number in range(RECENT + 3)]
-    page = await store.append(SCOPE, "a", came[:-1]) + await store.append(SCOPE, "a", came[-1:])
+    page = (await store.append(SCOPE, "a", came[:-1])).new + (await store.append(SCOPE, "a", came[-1:])).new
     run, merged = RunSequence(store, SCOPE, "a"), MergedSequence(store, SCOPE, ["a"])
     for sequence in (run, merged):
         await sequence.grow()

@@ -34,21 +34,21 @@ def states(events: list[RunEvent]) -> list[object]:
 
 async def test_new_events_come_back_in_order_and_known_ones_do_not(store: EventStore) -> None:
     first, second, third = event(1), event(2), event(3)
-    assert await store.append(SCOPE, RUN_ID, [first, second]) == [first, second]
-    assert await store.append(SCOPE, RUN_ID, [second, third], after="ev_0001") == [third]
-    assert await store.append(SCOPE, RUN_ID, [first, second, third]) == []
+    assert (await store.append(SCOPE, RUN_ID, [first, second])).new == [first, second]
+    assert (await store.append(SCOPE, RUN_ID, [second, third], after="ev_0001")).new == [third]
+    assert (await store.append(SCOPE, RUN_ID, [first, second, third])).new == []
     assert await store.window(SCOPE, RUN_ID, 0, 10) == [first, second, third]
     assert await store.count(SCOPE, RUN_ID) == 3
 
 
 async def test_an_event_that_comes_twice_in_a_page_is_kept_once(store: EventStore) -> None:
-    assert await store.append(SCOPE, RUN_ID, [event(1), event(1), event(2)]) == [event(1), event(2)]
+    assert (await store.append(SCOPE, RUN_ID, [event(1), event(1), event(2)])).new == [event(1), event(2)]
     assert await store.count(SCOPE, RUN_ID) == 2
 
 
 async def test_an_event_never_changes(store: EventStore) -> None:
     await store.append(SCOPE, RUN_ID, [event(1, "queued")])
-    assert await store.append(SCOPE, RUN_ID, [event(1, "running")]) == []
+    assert (await store.append(SCOPE, RUN_ID, [event(1, "running")])).new == []
     assert await store.window(SCOPE, RUN_ID, 0, 1) == [event(1, "queued")]
 
 
@@ -93,7 +93,7 @@ async def test_runs_profiles_services_and_principals_are_kept_apart(store: Event
     await store.append(SCOPE, RUN_ID, [event(1)])
     for other, run_id in others:
         assert await store.count(other, run_id) == 0
-        assert await store.append(other, run_id, [event(1)]) == [event(1)]
+        assert (await store.append(other, run_id, [event(1)])).new == [event(1)]
     assert await store.count(SCOPE, RUN_ID) == 1
 
 
@@ -143,8 +143,8 @@ async def test_any_text_can_be_an_id_a_run_and_a_profile(store: EventStore) -> N
         text = hostile.text
         scope = Scope(text, hostile.name, text)
         odd = event(1, reason=text, event_id=text, type=text, slice_id=text)
-        assert await store.append(scope, text, [odd, event(2)]) == [odd, event(2)], hostile.name
-        assert await store.append(scope, text, [odd, event(2)]) == [], hostile.name
+        assert (await store.append(scope, text, [odd, event(2)])).new == [odd, event(2)], hostile.name
+        assert (await store.append(scope, text, [odd, event(2)])).new == [], hostile.name
         assert await store.window(scope, text, 0, 5) == [odd, event(2)], hostile.name
         await store.append(scope, text, [odd])
         assert await store.cursor(scope, text) == (text or "ev_0002"), hostile.name
@@ -178,9 +178,9 @@ async def test_a_run_without_a_final_event_can_be_called_complete(store: EventSt
 @pytest.mark.parametrize("odd", [None, "", {}, [], True, 1.5, {"id": "x"}])
 async def test_an_event_without_a_usable_id_is_kept_once(store: EventStore, odd: object) -> None:
     page = [event(1), event(2, event_id=odd, state="odd"), event(3)]
-    assert await store.append(SCOPE, RUN_ID, page) == page
-    assert await store.append(SCOPE, RUN_ID, page) == []
-    assert await store.append(SCOPE, RUN_ID, page[1:], after="ev_0001") == []
+    assert (await store.append(SCOPE, RUN_ID, page)).new == page
+    assert (await store.append(SCOPE, RUN_ID, page)).new == []
+    assert (await store.append(SCOPE, RUN_ID, page[1:], after="ev_0001")).new == []
     assert states(await store.window(SCOPE, RUN_ID, 0, 9)) == ["running", "odd", "running"]
 
 
@@ -192,12 +192,12 @@ async def test_a_number_serves_as_an_id(store: EventStore) -> None:
 
 async def test_the_same_words_without_an_id_are_as_many_events_as_came(store: EventStore) -> None:
     page = [nameless(), nameless(), event(1), nameless()]
-    assert len(await store.append(SCOPE, RUN_ID, page)) == 4
-    assert await store.append(SCOPE, RUN_ID, page) == []
-    assert await store.append(SCOPE, RUN_ID, page[3:], after="ev_0001") == []
-    assert await store.append(SCOPE, RUN_ID, page[2:]) == []
-    assert len(await store.append(SCOPE, RUN_ID, [nameless(), nameless()], after="ev_0001")) == 1
-    assert len(await store.append(SCOPE, RUN_ID, [event(2), nameless()], after="ev_0001")) == 2
+    assert len((await store.append(SCOPE, RUN_ID, page)).new) == 4
+    assert (await store.append(SCOPE, RUN_ID, page)).new == []
+    assert (await store.append(SCOPE, RUN_ID, page[3:], after="ev_0001")).new == []
+    assert (await store.append(SCOPE, RUN_ID, page[2:])).new == []
+    assert len((await store.append(SCOPE, RUN_ID, [nameless(), nameless()], after="ev_0001")).new) == 1
+    assert len((await store.append(SCOPE, RUN_ID, [event(2), nameless()], after="ev_0001")).new) == 2
     assert await store.count(SCOPE, RUN_ID) == 7
 
 
@@ -213,14 +213,14 @@ async def test_a_late_page_without_ids_is_recognised(store: EventStore) -> None:
     late = [nameless("odd")]
     await store.append(SCOPE, RUN_ID, [event(1)])
     await store.append(SCOPE, RUN_ID, [*late, event(2)], after="ev_0001")
-    assert await store.append(SCOPE, RUN_ID, late, after="ev_0001") == []
+    assert (await store.append(SCOPE, RUN_ID, late, after="ev_0001")).new == []
 
 
 async def test_more_than_was_asked_for_is_recognised(store: EventStore) -> None:
     log = [nameless("odd"), event(1), nameless("odd"), event(2)]
     await store.append(SCOPE, RUN_ID, log)
-    assert await store.append(SCOPE, RUN_ID, [*log, event(3)], after="ev_lost") == [event(3)]
-    assert await store.append(SCOPE, RUN_ID, log[2:], after="ev_lost") == []
+    assert (await store.append(SCOPE, RUN_ID, [*log, event(3)], after="ev_lost")).new == [event(3)]
+    assert (await store.append(SCOPE, RUN_ID, log[2:], after="ev_lost")).new == []
 
 
 # Search.

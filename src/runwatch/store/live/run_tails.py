@@ -186,7 +186,7 @@ class RunTails:
         size = 0 if step.page is None else len(step.page.records)
         has_more = self.news(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
         await self._take(run_id, step, tail.position)
-        pause = tail.tail.take_pause()
+        pause = tail.take_pause()
         # Busy runs take turns; only history is read without a pause.
         if pause or not (self._is_in_focus(run_id) or size >= HISTORY_PAGE_EVENTS):
             pause = max(pause, self._least_s)

@@ -110,6 +110,7 @@ class StoredRunTail:
     Attributes:
         position: How many of the stored events were returned to the caller.
         answered_at: Monotonic time of the last good response; ``None`` before the first.
+        take_pause: Returns the seconds to wait before the next read; 0 for none, and when called again.
     """
 
     def __init__(
@@ -117,8 +118,9 @@ class StoredRunTail:
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
-        self.tail: Final = RunTail(cursor)
-        self._follower = RunFollower(client, run_id, self.tail, self._keep)
+        tail = RunTail(cursor)
+        self.take_pause: Final = tail.take_pause
+        self._follower = RunFollower(client, run_id, tail, self._store_page)
         self._scope = scope
         self._events = events
         self._run_id = run_id
@@ -179,11 +181,10 @@ class StoredRunTail:
         self._has_failed = False
         self.answered_at = self._clock.monotonic()
 
-    async def _keep(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
+    async def _store_page(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
         """Store a page, and return the events that were not returned to the caller yet."""
         await self._answered()
-        new = await self._events.append(self._scope, self._run_id, page.records, after=after)
-        count = await self._events.count(self._scope, self._run_id)
+        new, count = await self._events.append(self._scope, self._run_id, page.records, after=after)
         if count > self.position + len(new):
             # Another process on this data directory stored some of them first; they are still new to this tail.
             new = []

@@ -116,7 +116,7 @@ class RunSequence:
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
-        recent = self._events.recent(self._scope, ((self._run_id, start + place) for place in range(count)))
+        recent = self._events.recent(self._scope, ((self._run_id, start + index) for index in range(count)))
         return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
@@ -182,7 +182,7 @@ class MergedSequence:
 
     async def grow(self) -> Sequence[int]:
         """Insert the events stored since the last call where their times belong."""
-        place = {run_id: number for number, run_id in enumerate(self._run_ids)}
+        run_indexes = {run_id: index for index, run_id in enumerate(self._run_ids)}
         taken = {run_id: count for run_id, count in self._taken.items() if run_id not in self._closed}
         finished = self._finished.copy()
         newer = await self._events.read(lambda connection: self._newer(connection, taken))
@@ -195,7 +195,7 @@ class MergedSequence:
                 latest = self._latest.get(run_id)
                 at = max(moment, latest or 0.0) if moment is not None else end if latest is None else latest
                 self._taken[run_id], self._latest[run_id] = seq + 1, at
-                came.append((at, place[run_id] << _SEQ_BITS | seq))
+                came.append((at, run_indexes[run_id] << _SEQ_BITS | seq))
         came.sort(key=lambda event: event[0])
         return self._merge(came)
 
@@ -223,15 +223,15 @@ class MergedSequence:
         return inserted
 
     def _newer(self, connection: sqlite3.Connection, taken: dict[str, int]) -> list[tuple[str, int, float | None]]:
-        names: dict[int, str] = {}
+        run_ids: dict[int, str] = {}
         for run_id in taken:
             run = find_run_row(connection, self._scope, run_id)
             if run is not None:
-                names[run] = run_id
-        if not names:
+                run_ids[run] = run_id
+        if not run_ids:
             return []
-        wanted = [value for run, run_id in names.items() for value in (run, taken[run_id])]
-        values = ", ".join(["(?, ?)"] * len(names))
+        wanted = [value for run, run_id in run_ids.items() for value in (run, taken[run_id])]
+        values = ", ".join(["(?, ?)"] * len(run_ids))
         # julianday() reads every timestamp format that the interface allows, and returns NULL for other texts.
         query = (
             f"WITH wanted (run, least) AS (VALUES {values})"  # noqa: S608
@@ -240,13 +240,13 @@ class MergedSequence:
             " FROM wanted JOIN event ON event.run = wanted.run AND event.seq >= wanted.least)"
             " ORDER BY moment, run, seq"
         )
-        return [(names[run], int(seq), moment) for run, seq, moment in connection.execute(query, wanted)]
+        return [(run_ids[run], int(seq), moment) for run, seq, moment in connection.execute(query, wanted)]
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
         codes = self._order[start : start + count]
-        places = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
-        recent = self._events.recent(self._scope, places)
+        numbers = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
+        recent = self._events.recent(self._scope, numbers)
         return (
             await self._events.read(lambda connection: self._events_of(connection, codes)) if recent is None else recent
         )
@@ -256,7 +256,7 @@ class MergedSequence:
 
         def work(connection: sqlite3.Connection) -> list[int]:
             found = self._events_of(connection, codes)
-            return [start + place for place, event in enumerate(found) if keep(event)]
+            return [start + index for index, event in enumerate(found) if keep(event)]
 
         return await self._events.read(work)
 

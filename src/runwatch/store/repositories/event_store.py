@@ -46,6 +46,18 @@ class EventGap(NamedTuple):
     position: int
 
 
+class AppendedEvents(NamedTuple):
+    """What a page added to the store.
+
+    Attributes:
+        new: The events that were not stored before, in the service's order.
+        length: The number of stored events of the run now.
+    """
+
+    new: list[RunEvent]
+    length: int
+
+
 class EventStore:
     """The events of all runs of all scopes. Events are numbered from 0 in each run."""
 
@@ -59,7 +71,7 @@ class EventStore:
 
     async def append(
         self, scope: Scope, run_id: str, events: Sequence[RunEvent], *, after: str | None = None
-    ) -> list[RunEvent]:
+    ) -> AppendedEvents:
         """Store the new events of a page, and move the cursor, in one transaction.
 
         An event whose id is already stored is dropped, because events never change (manual: decisions, "Truth"). An
@@ -69,24 +81,21 @@ class EventStore:
         Args:
             events: The page in the service's order.
             after: The event id after which the page was read; ``None`` for a page from the beginning.
-
-        Returns:
-            The new events, in the service's order.
         """
         if not events:
-            return []
-        first, new = await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
-        newest = new[-RECENT:]
-        for number, event in enumerate(newest, first + len(new) - len(newest)):
+            return AppendedEvents([], await self.count(scope, run_id))
+        appended = await self._database.write(lambda connection: _append(connection, scope, run_id, events, after))
+        newest = appended.new[-RECENT:]
+        for number, event in enumerate(newest, appended.length - len(newest)):
             self._recent[scope, run_id, number] = event
         while len(self._recent) > RECENT:
             self._recent.popitem(last=False)
-        return new
+        return appended
 
-    def recent(self, scope: Scope, places: Iterable[tuple[str, int]]) -> list[RunEvent] | None:
+    def recent(self, scope: Scope, numbers: Iterable[tuple[str, int]]) -> list[RunEvent] | None:
         """Return events by run and number from memory, or ``None`` if not all of them are there."""
         events: list[RunEvent] = []
-        for run_id, number in places:
+        for run_id, number in numbers:
             event = self._recent.get((scope, run_id, number))
             if event is None:
                 return None
@@ -242,25 +251,24 @@ def _count(connection: sqlite3.Connection, run: int | None) -> int:
 
 def _append(
     connection: sqlite3.Connection, scope: Scope, run_id: str, events: Sequence[RunEvent], after: str | None
-) -> tuple[int, list[RunEvent]]:
-    """Store the new events of a page; return the number of the first one, and those events."""
+) -> AppendedEvents:
     run = _run_key(connection, scope, run_id)
-    seq = first = _count(connection, run)
+    seq = _count(connection, run)
     new: list[RunEvent] = []
     rows: list[tuple[ColumnValue | bool, ...]] = []
     cursor: ColumnValue = None
     anchor: ColumnValue = encode_optional(_anchor(connection, run, events, after))
-    nameless: _Nameless | None = None
+    digests: _EventDigests | None = None
     for event in events:
-        name, *rest = event_row(event)
-        has_id = name is not None
+        event_id, *rest = event_row(event)
+        has_id = event_id is not None
         if has_id:
-            cursor = anchor = name
-            nameless = None
+            cursor = anchor = event_id
+            digests = None
         else:
-            nameless = nameless or _Nameless(decode_optional(anchor))
-            name = nameless.digest(event)
-        rows.append((name, has_id, *rest))
+            digests = digests or _EventDigests(decode_optional(anchor))
+            event_id = digests.next_key(event)
+        rows.append((event_id, has_id, *rest))
     for event, row in zip(events, rows, strict=True):
         inserted = connection.execute(
             "INSERT INTO event (run, seq, event_id, has_id, at, type, slice_id, state, text)"
@@ -274,17 +282,17 @@ def _append(
         "UPDATE run SET cursor = coalesce(?, cursor), is_complete = max(is_complete, ?) WHERE id = ?",
         (cursor, any(event.ends_run for event in events), run),
     )
-    return first, new
+    return AppendedEvents(new, seq)
 
 
-class _Nameless:
+class _EventDigests:
     """Keys for events without an id: the same event gets the same key whenever it is read again."""
 
     def __init__(self, anchor: str | None) -> None:
         self._anchor = anchor
         self._times: Counter[str] = Counter()
 
-    def digest(self, event: RunEvent) -> bytes:
+    def next_key(self, event: RunEvent) -> bytes:
         """Return the key of the next event without an id. It is bytes, so it never equals an id of the service."""
         content = dumps(event.raw)
         self._times[content] += 1
@@ -310,9 +318,9 @@ def _anchor(connection: sqlite3.Connection, run: int, events: Sequence[RunEvent]
     return None if row is None else decode_text(row[0])
 
 
-def _seq(connection: sqlite3.Connection, run: int, name: str | None) -> int | None:
+def _seq(connection: sqlite3.Connection, run: int, event_id: str | None) -> int | None:
     row = connection.execute(
-        "SELECT seq FROM event WHERE run = ? AND event_id = ?", (run, encode_optional(name))
+        "SELECT seq FROM event WHERE run = ? AND event_id = ?", (run, encode_optional(event_id))
     ).fetchone()
     return None if row is None else int(row[0])
 
@@ -346,24 +354,23 @@ def find_event_key(event: RunEvent) -> str | None:
 def event_row(event: RunEvent) -> EventRow:
     """Return the columns of an event; the id is that of :func:`find_event_key`."""
     get = event.raw.get
-    own = event.text
-    name, at, kind, place, state = get("event_id"), get("at"), get("type"), get("slice_id"), get("state")
-    if own is None or "\\" in own or not own.isascii():
-        name = find_event_key(event)
+    text = event.text
+    event_id, at, kind, slice_id, state = get("event_id"), get("at"), get("type"), get("slice_id"), get("state")
+    if text is None or "\\" in text or not text.isascii():
         return (
-            encode_optional(name),
+            encode_optional(find_event_key(event)),
             encode_optional(at),
             encode_optional(kind),
-            encode_optional(place),
+            encode_optional(slice_id),
             encode_optional(state),
             encode_text(event.wire_text),
         )
     # Such a JSON text cannot hold a lone surrogate, so it needs no encoding.
     return (
-        (name or None) if type(name) is str else find_event_key(event),
+        (event_id or None) if type(event_id) is str else find_event_key(event),
         at if type(at) is str else None,
         kind if type(kind) is str else None,
-        place if type(place) is str else None,
+        slice_id if type(slice_id) is str else None,
         state if type(state) is str else None,
-        own,
+        text,
     )
