@@ -138,13 +138,14 @@ class Driven:
     async def pass_time(self, seconds: float) -> None:
         """Let time go by, from one deadline to the next, and let everything happen that is due."""
         end = self.clock.monotonic() + seconds
+        held: set[asyncio.Task[None]] = set()
         while True:
             left = end - self.clock.monotonic()
             step = self.clock.next_wake_s
             if left <= 1e-6:
                 break
             self.clock.advance(left if step is None else min(max(step, 1e-3), left))
-            await self.settle()
+            await self.settle(held)
         # The console's own second is one of the real clock.
         self.app._second()
         # Some ages are drawn several seconds at a time; a test looks at what they are by now.
@@ -158,18 +159,22 @@ class Driven:
         assert left >= 0, f"{-left:g} s later than that already"
         await self.pass_time(left)
 
-    async def settle(self) -> None:
-        """Wait until every request in progress is answered, or waits for the clock, and the result is drawn."""
+    async def settle(self, held: set[asyncio.Task[None]] | None = None) -> None:
+        """Wait until every request in progress is answered, or waits for the clock, and the result is drawn.
+
+        Args:
+            held: The workers that the test holds, which are not waited for; those found to be held are added.
+        """
+        held = set() if held is None else held
         await self.pilot.pause()
         await self.until(lambda: not self._reads_under_way() and self.app._gather is None, "the reads to end")
         # What is made of them has no time of its own, but a test may hold it.
-        end = time.monotonic() + HELD_S
-        while self._works() and time.monotonic() < end:
-            await self.pilot.pause()
+        if not await self._comes_true(lambda: not self._working() - held, HELD_S):
+            held |= self._working()
 
-    def _works(self) -> bool:
+    def _working(self) -> set[asyncio.Task[None]]:
         tasks = (worker._task for worker in self.app.workers if worker.is_running)
-        return any(task is not None and not self.clock.has_asleep(task) for task in tasks)
+        return {task for task in tasks if task is not None and not self.clock.has_asleep(task)}
 
     def _reads_under_way(self) -> bool:
         others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
@@ -183,16 +188,21 @@ class Driven:
         Raises:
             NeverError: it does not.
         """
-        deadline = time.monotonic() + PATIENCE_S
+        if not await self._comes_true(condition, PATIENCE_S):
+            raise NeverError(f"waited for {what}; the screen shows:\n{self.text}")
+        await self.pilot.pause()
+
+    async def _comes_true(self, condition: Callable[[], bool], within_s: float) -> bool:
+        deadline = time.monotonic() + within_s
         rest_s = PAUSE_S
         while not condition():
             if time.monotonic() > deadline:
-                raise NeverError(f"waited for {what}; the screen shows:\n{self.text}")
+                return False
             await self.pilot.pause()
             # Looking costs time that a busy machine needs for what is waited for.
             await asyncio.sleep(rest_s)
             rest_s = min(2 * rest_s, 8 * PAUSE_S)
-        await self.pilot.pause()
+        return True
 
     async def select(self, key: str) -> None:
         """Put the cursor on a row as soon as the list shows it."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 QUIET_TURNS: Final = 3
@@ -17,7 +18,24 @@ QUIET_TURNS: Final = 3
 LONGEST_S: Final = 0.5
 """How long a pause waits for an app that always has something to do."""
 
-_pause = Pilot.pause
+_pause, _wait_for_screen = Pilot.pause, Pilot._wait_for_screen
+
+
+def _waits_for_messages(pump: MessagePump) -> bool:
+    """Whether a widget has handled every message it got."""
+    queue = pump._message_queue
+    return queue.empty() and bool(queue.ready_event._waiters) and not pump._next_callbacks
+
+
+async def _wait_for_busy_screen(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Wait for the screen unless all its widgets wait for messages.
+
+    Textual sends each of them a message even then, which takes a tenth of the time of a console's test.
+    """
+    app = pilot.app
+    if app._screen_stack and all(map(_waits_for_messages, (app, *app.screen.walk_children(with_self=True)))):
+        return True
+    return await _wait_for_screen(pilot, timeout)
 
 
 async def _whole_pause(pilot: Pilot[Any], delay: float | None = None) -> None:
@@ -41,4 +59,5 @@ def whole_pauses() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pilot, "pause", _whole_pause)
+        patch.setattr(Pilot, "_wait_for_screen", _wait_for_busy_screen)
         yield
