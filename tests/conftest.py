@@ -107,7 +107,6 @@ def pytest_collection_finish() -> None:
     Tests make much garbage in cycles, such as consoles. It is collected less often than Python does by default, because
     each look at the young objects of a console finds little and takes long.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     gc.enable()

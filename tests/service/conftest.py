@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
 from tests.support import postgres
 from tests.support.clock import FakeClock
+from tests.support.copied_tables import tables_copied
 from tests.support.master_keys import master_keys
 
 Json = dict[str, Any]
@@ -168,7 +169,9 @@ async def serve_in_process(
     if postgres.IS_CHOSEN:
         options = {"database": postgres.database_for(data_dir), **options}
     serve = ServeOptions(data_dir=data_dir, json=True, **{"master_keys": master_keys, **options})
-    async with run_server(serve, clock, timers=timers, bounds=bounds) as service:
+    async with AsyncExitStack() as stack:
+        with tables_copied():
+            service = await stack.enter_async_context(run_server(serve, clock, timers=timers, bounds=bounds))
         headers = {"Authorization": f"Bearer {service.file.api_key.reveal()}"}
         async with httpx.AsyncClient(base_url=service.file.base_url, headers=headers, timeout=30) as client:
             yield Local(service, clock, client)

@@ -26,6 +26,12 @@ from tests.support.clock import FakeClock
 from tests.support.real_work import RealWork, real_work
 from tests.support.scripted import Heard, Said, ScriptedService
 
+QUIET_TURNS: Final = 5
+"""Turns of the loop with nothing to do before the session counts as quiet."""
+
+REST_S: Final = 0.0005
+"""How long a test rests while it waits for a thread."""
+
 PATIENCE_S: Final = 60.0
 """How long reads may take on a busy machine before they count as endless."""
 
@@ -116,12 +122,16 @@ class Watching:
     async def settle(self) -> None:
         """Let everybody do what is due, until nothing but time moves it on."""
         deadline, quiet = time.monotonic() + PATIENCE_S, 0
+        loop = asyncio.get_running_loop()
         # What a read sets off starts a few turns of the loop after it.
-        while quiet < 30:
+        while quiet < QUIET_TURNS:
             assert time.monotonic() < deadline, "the reads do not end"
             tasks = [job.task for job in self.session.live.scheduler._jobs.values() if job.task is not None]
-            quiet = quiet + 1 if self.work.is_idle and all(map(self.clock.has_asleep, tasks)) else 0
-            await asyncio.sleep(0)
+            is_busy = bool(loop._ready)  # type: ignore[attr-defined]
+            is_quiet = not is_busy and self.work.is_idle and all(map(self.clock.has_asleep, tasks))
+            quiet = quiet + 1 if is_quiet else 0
+            # Turns without anything to do would take the processor from the threads that are waited for.
+            await asyncio.sleep(0 if is_busy or is_quiet else REST_S)
 
     async def let_pass(self, seconds: float, look: Callable[[], None] = lambda: None) -> None:
         """Let time go by from one deadline to the next, and look after each."""
