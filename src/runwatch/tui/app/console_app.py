@@ -391,7 +391,9 @@ class ConsoleApp(NavigatingApp):
         self.set_interval(1.0, self._second)
         if self.launch.demo:
             self.notices.welcome(demo_text(self.keys.shown("screen.new")))
-        self.call_after_refresh(self._painted)
+        # The first screen has been drawn when it was pushed; Textual's next refresh is a frame later.
+        shorten_switch_interval()
+        start_worker(self, self._open_first(), "opening")
 
     def _show_last_lists(self, lists: Sequence[CachedList]) -> None:
         """Show the lists of the last session with their age, unless the service has already been read."""
@@ -423,11 +425,6 @@ class ConsoleApp(NavigatingApp):
         """Wait for the first screen, because the message is shown in front of it."""
         if self._has_begun:
             await super().guard_size()
-
-    def _painted(self) -> None:
-        """Open the service after the first paint."""
-        shorten_switch_interval()
-        start_worker(self, self._open_first(), "opening")
 
     async def _open_first(self) -> None:
         """Open the service; the collector stays off while its modules are imported, because they are not garbage."""

@@ -45,6 +45,9 @@ _AGE_CELLS: Final = 24
 _EVENTS_CELLS: Final = 120
 """Width of events beside the list: lines have at least the room that they have below the list of a narrower window."""
 
+_DETAIL_AFTER_S: Final = 0.03
+"""Seconds from the opening of the session to the filling of the second pane: two frames, so that the rows come first."""
+
 
 class RunsScreen(ResourceScreen, EventScreen):
     BINDINGS = make_bindings(
@@ -101,11 +104,12 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.watch_notes()
 
     def session_opened(self) -> None:
-        self.call_after_refresh(self._make_detail)
+        """Fill the second pane a moment later, because the first rows may be drawn within it."""
+        self.set_timer(_DETAIL_AFTER_S, self._make_detail)
 
     def _make_detail(self) -> None:
-        # The screen may be removed before its first refresh.
-        if not self._has_detail and self.is_attached:
+        # The screen may not have its panes yet, or be removed before its first refresh.
+        if not self._has_detail and self.is_mounted and self.is_attached:
             from runwatch.tui.widgets.panes.run_detail import RunDetail
 
             self._has_detail = True
@@ -295,7 +299,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         session = self.console.session
         if session is not None and self._shown is not None and not session.live.tails.follows(self._shown, self):
             session.live.tails.follow(self._shown, self)
-        self.show_tail()
+        if self._has_detail:
+            self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         glyphs = self.console.glyphs
