@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import LocalServiceError, RunwatchError
+from runwatch.base.memory import pause_collection
 from runwatch.base.network.service_file import SAMPLE_KEYS, service_line
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_block
@@ -122,7 +123,11 @@ def find_processes(database: Secret) -> tuple[str, ...]:
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:
-    from runwatch.service.server import open_log, run_server
+    with pause_collection():
+        from runwatch.service.server import open_log, run_server
+
+        # Modules are not garbage.
+        gc.freeze()
 
     loop = asyncio.get_running_loop()
     received: list[int] = []

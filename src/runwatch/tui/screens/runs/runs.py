@@ -46,7 +46,7 @@ _EVENTS_CELLS: Final = 120
 """Width of events beside the list: lines have at least the room that they have below the list of a narrower window."""
 
 _DETAIL_AFTER_S: Final = 0.03
-"""Seconds from the opening of the session to the filling of the second pane: two frames, so that the rows come first."""
+"""Seconds from the opening of the session to the filling of the second pane: two frames, so rows can come first."""
 
 
 class RunsScreen(ResourceScreen, EventScreen):
