@@ -132,14 +132,14 @@ async def test_many_runs_at_once_all_become_final(local: Local) -> None:
 
 async def test_a_step_that_cannot_be_written_is_tried_again(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = itertools.count(1)
-    advance = runs.advance
+    take_test_step = runs.take_test_step
 
     def flaky(*arguments: Any, **named: Any) -> Any:
         if next(failures) <= len(RETRY_S) + 1:
             raise OSError("no space left on device")
-        return advance(*arguments, **named)
+        return take_test_step(*arguments, **named)
 
-    monkeypatch.setattr(runs, "advance", flaky)
+    monkeypatch.setattr(runs, "take_test_step", flaky)
     run_id = (await local.submit(capped(3600)))["execution_id"]
     assert (await local.finished(run_id))["status"] == "completed"
     waits = [seconds for seconds in local.fake_clock.sleeps if seconds >= 1]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.execution.live.next_move import (
+from runwatch.service.execution.live.next_live_step import (
     AcceptOutput,
     CallProvider,
     FailRun,
-    Move,
-    NoteInterruption,
+    LiveStep,
+    RecordInterruption,
     RunCheck,
-    next_move,
+    next_live_step,
     reaction_to_rejections,
 )
 from runwatch.service.execution.live.skill import (
@@ -72,29 +72,29 @@ def live(
 
 
 def test_the_best_option_is_called_first() -> None:
-    assert next_move(live()) == CallProvider(OPTIONS[0], "candidate")
+    assert next_live_step(live()) == CallProvider(OPTIONS[0], "candidate")
 
 
 def test_a_call_that_nobody_waited_for_is_interrupted_before_anything_else() -> None:
     begun = attempt(1, state="started")
-    assert next_move(live("fallback", attempts=(begun,))) == NoteInterruption(begun)
+    assert next_live_step(live("fallback", attempts=(begun,))) == RecordInterruption(begun)
 
 
 def test_an_answer_is_judged_once() -> None:
     answer = attempt(1)
-    assert next_move(live(attempts=(answer,))) == RunCheck(answer)
-    assert next_move(live(attempts=(answer,), checks=(accepts(1),))) == AcceptOutput(answer, None)
+    assert next_live_step(live(attempts=(answer,))) == RunCheck(answer)
+    assert next_live_step(live(attempts=(answer,), checks=(accepts(1),))) == AcceptOutput(answer, None)
 
 
 @pytest.mark.parametrize("state", ["failed", "interrupted"])
 def test_a_lost_call_falls_back_or_fails(state: str) -> None:
     lost = (attempt(1, state=state, reason="dispatch_timeout"),)
-    assert next_move(live("gate", attempts=lost)) == FailRun("dispatch_timeout")
-    assert next_move(live("gate", "fallback", attempts=lost)) == CallProvider(OPTIONS[1], "candidate", "fallback")
+    assert next_live_step(live("gate", attempts=lost)) == FailRun("dispatch_timeout")
+    assert next_live_step(live("gate", "fallback", attempts=lost)) == CallProvider(OPTIONS[1], "candidate", "fallback")
     all_lost = tuple(attempt(number, arm, state, reason="dispatch_timeout") for number, arm in enumerate("abc", 1))
-    assert next_move(live("fallback", attempts=all_lost)) == FailRun("fallback_exhausted")
+    assert next_live_step(live("fallback", attempts=all_lost)) == FailRun("fallback_exhausted")
     alone = replace(live("fallback", attempts=lost), options=OPTIONS[:1])
-    assert next_move(alone) == FailRun("dispatch_timeout")
+    assert next_live_step(alone) == FailRun("dispatch_timeout")
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_lost_call_falls_back_or_fails(state: str) -> None:
     ],
 )
 def test_reactions_to_a_rejection_are_tried_in_the_order_of_the_request(
-    on_eval: tuple[str, ...], expected: Move
+    on_eval: tuple[str, ...], expected: LiveStep
 ) -> None:
     rejected = live(*on_eval, attempts=(attempt(1),), checks=(rejects(1),))
-    assert next_move(replace(rejected, skill=SKILL)) == expected
+    assert next_live_step(replace(rejected, skill=SKILL)) == expected
 
 
 def test_a_repair_that_is_rejected_leaves_the_other_reactions() -> None:
@@ -123,19 +123,19 @@ def test_a_repair_that_is_rejected_leaves_the_other_reactions() -> None:
     )  # fmt: skip
     checks = (rejects(1), rejects(2), rejects(4))
     state = replace(live("repair_retry", "fallback", attempts=tried, checks=checks), skill=SKILL)
-    assert next_move(state) == CallProvider(OPTIONS[1], "candidate", "fallback")
+    assert next_live_step(state) == CallProvider(OPTIONS[1], "candidate", "fallback")
     alone = replace(state, on_eval=("repair_retry",))
-    assert next_move(alone) == FailRun("rejected_by_check")
+    assert next_live_step(alone) == FailRun("rejected_by_check")
     assert reaction_to_rejections(alone) == {"action": "repair_retry", "outcome": "repair_rejected"}
 
 
 def test_only_a_skill_with_a_region_is_repaired() -> None:
     tried = (attempt(1), attempt(2, phase="skill_baseline"))
     state = live("repair_retry", attempts=tried, checks=(rejects(1), rejects(2)))
-    assert next_move(replace(state, skill=replace(SKILL, editable_regions=["b"]))) == FailRun("rejected_by_check")
-    assert next_move(replace(state, skill=SKILL)) == CallProvider(OPTIONS[0], "skill_draft", "repair_retry")
+    assert next_live_step(replace(state, skill=replace(SKILL, editable_regions=["b"]))) == FailRun("rejected_by_check")
+    assert next_live_step(replace(state, skill=SKILL)) == CallProvider(OPTIONS[0], "skill_draft", "repair_retry")
     drafted = (*tried, attempt(3, phase="skill_draft"))
-    assert next_move(replace(state, skill=SKILL, attempts=drafted)) == CallProvider(
+    assert next_live_step(replace(state, skill=SKILL, attempts=drafted)) == CallProvider(
         OPTIONS[0], "skill_repair", "repair_retry"
     )
 
@@ -143,15 +143,15 @@ def test_only_a_skill_with_a_region_is_repaired() -> None:
 @pytest.mark.parametrize("on_eval", [("gate",), ("fallback",), ("repair_retry",)])
 def test_a_check_that_could_not_run_is_no_rejection(on_eval: tuple[str, ...]) -> None:
     state = live(*on_eval, attempts=(attempt(1),), checks=(no_verdict(1),))
-    assert next_move(replace(state, skill=SKILL)) == FailRun("check_unavailable")
+    assert next_live_step(replace(state, skill=SKILL)) == FailRun("check_unavailable")
 
 
 @pytest.mark.parametrize(("spent", "is_called"), [("0.9999", True), ("1", False), ("1.50", False)])
 def test_the_cap_stops_further_calls_only(spent: str, is_called: bool) -> None:
     state = live("fallback", attempts=(attempt(1, usd=spent),), checks=(rejects(1),))
-    assert isinstance(next_move(state), CallProvider) is is_called
+    assert isinstance(next_live_step(state), CallProvider) is is_called
     accepted = replace(state, checks=(accepts(1),))
-    assert isinstance(next_move(accepted), AcceptOutput)
+    assert isinstance(next_live_step(accepted), AcceptOutput)
 
 
 @pytest.mark.parametrize(("worst", "is_called"), [("0.29", True), ("0.3", False), ("9", False), (None, False)])
@@ -159,16 +159,16 @@ def test_a_call_of_unknown_cost_counts_with_the_most_that_it_may_have_cost(worst
     lost = attempt(2, "b", "failed", reason="dispatch_timeout", worst_usd=worst)
     state = live("fallback", attempts=(attempt(1, usd="0.7"), lost), checks=(rejects(1),))
     assert (state.spend, state.unknown_calls) == (Decimal("0.7"), 1)
-    assert isinstance(next_move(state), CallProvider) is is_called
+    assert isinstance(next_live_step(state), CallProvider) is is_called
     if not is_called:
-        assert next_move(state) == FailRun("cost_budget_exhausted")
+        assert next_live_step(state) == FailRun("cost_budget_exhausted")
 
 
 def test_a_call_that_was_never_sent_costs_a_known_nothing() -> None:
     missed = attempt(1, state="failed", was_sent=False, reason="arm_not_ready", worst_usd=None)
     state = live("fallback", attempts=(missed,))
     assert (state.spend, state.unknown_calls, state.worst_spend) == (Decimal(0), 0, Decimal(0))
-    assert next_move(state) == CallProvider(OPTIONS[1], "candidate", "fallback")
+    assert next_live_step(state) == CallProvider(OPTIONS[1], "candidate", "fallback")
 
 
 def test_spend_is_exact() -> None:

@@ -47,9 +47,9 @@ async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.Monk
             yield LiveWork(service, *scripted)
 
 
-async def move(work: LiveWork, run_id: str) -> RunState:
+async def take_step(work: LiveWork, run_id: str) -> RunState:
     run = await work.service.context.database.read(lambda transaction: load(transaction, run_id))
-    return run if run.is_final else await work.service.context.engine.live_runs.move(run)
+    return run if run.is_final else await work.service.context.engine.live_runs.take_step(run)
 
 
 async def finish(serving: Serving, scripted: Scripted, run_id: str) -> tuple[Json, Json, list[str], list[str]]:
@@ -79,7 +79,7 @@ async def test_a_run_goes_on_from_every_recorded_state_without_calling_anything_
         body = live_body(["fallback"], verifier_id=await work.having(add_verifier))
         run_id = (await work.service.submit(body))["execution_id"]
         for _ in range(stage):
-            await move(work, run_id)
+            await take_step(work, run_id)
         before = await work.service.context.database.read(event_bodies(run_id))
     run, receipt, events, stored = await finish(serving, scripted, run_id)
     assert (run["status"], events) == ("completed", WHOLE)
@@ -100,7 +100,7 @@ async def test_every_step_of_that_run_was_stopped_at(
         body = live_body(["fallback"], verifier_id=await work.having(add_verifier))
         run_id = (await work.service.submit(body))["execution_id"]
         for _ in range(STEPS - 1):
-            run = await move(work, run_id)
+            run = await take_step(work, run_id)
         assert run.is_final
 
 
@@ -167,7 +167,7 @@ async def test_a_repair_goes_on_after_a_restart(
         body = live_body(["repair_retry"], verifier_id=await work.having(add_verifier))
         run_id = (await work.service.submit(body))["execution_id"]
         for _ in range(stage):
-            await move(work, run_id)
+            await take_step(work, run_id)
     run, receipt, _, _ = await finish(serving, scripted, run_id)
     assert run["status"] == "completed"
     assert [phase for phase, _ in outcomes(receipt)] == ["candidate", "skill_baseline", "skill_draft", "skill_repair"]
@@ -184,7 +184,7 @@ async def test_a_run_whose_time_ran_out_meanwhile_expires_without_a_further_call
         await work.having(add_model, "ember")
         run_id = (await work.service.submit(live_body(max_runtime_s=5)))["execution_id"]
         for _ in range(3):
-            await move(work, run_id)
+            await take_step(work, run_id)
         clock = work.service.clock
     await clock.sleep(6)
     async with serving(clock) as service:

@@ -208,7 +208,7 @@ async def test_a_past_that_comes_to_no_end_is_not_begun_with(tmp_path: Path, mon
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(live_steps, "take_step", fail)
+    monkeypatch.setattr(live_steps, "take_live_step", fail)
     with pytest.raises(DataError):
         await make(tmp_path / "one", runs=1)
     assert not (tmp_path / "one" / "service.db").exists()

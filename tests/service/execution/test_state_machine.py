@@ -11,7 +11,7 @@ import pytest
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.service.execution.receipts import build_receipt, list_arms
-from runwatch.service.execution.state_machine import RunState, Transition, accept, end, new_run, next_step
+from runwatch.service.execution.state_machine import RunState, Transition, accept, end, new_run, next_test_step
 from tests.support.clock import START
 
 
@@ -22,8 +22,8 @@ def run_of() -> RunState:
 def stages() -> list[RunState]:
     """A run at every state it meets, the final one included."""
     runs = [run_of()]
-    while (step := next_step(runs[-1])) is not None:
-        runs.append(step.take(runs[-1], START + timedelta(milliseconds=len(runs))).run)
+    while (step := next_test_step(runs[-1])) is not None:
+        runs.append(step.transition(runs[-1], START + timedelta(milliseconds=len(runs))).run)
     return runs
 
 
@@ -41,8 +41,8 @@ LIVE_ECHO = stages()[:-1]
 def test_a_test_run_meets_every_state_in_order() -> None:
     run = run_of()
     seen = told(accept(run))
-    while (step := next_step(run)) is not None:
-        change = step.take(run, START)
+    while (step := next_test_step(run)) is not None:
+        change = step.transition(run, START)
         run = change.run
         seen += told(change)
     assert seen == [

@@ -14,7 +14,7 @@ from runwatch.records.error_codes import CODES, REASONS
 from runwatch.records.problem import Problem
 from runwatch.records.states import INCOMPLETE
 from runwatch.service.checks.probe import UNREACHABLE
-from runwatch.service.execution.live.next_move import SKILL_ACCEPTED, SKILL_REJECTED
+from runwatch.service.execution.live.next_live_step import SKILL_ACCEPTED, SKILL_REJECTED
 from runwatch.service.execution.live.state import CANCELLED_IN_FLIGHT, EXPIRED_IN_FLIGHT, INTERRUPTED
 from runwatch.service.models.providers.types import KINDS
 from runwatch.service.outbound import OutboundError

@@ -15,7 +15,7 @@ from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.execution.steps import Steps
+from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.tables import runs as runs_table
 from runwatch.service.transaction import Transaction
 
@@ -30,7 +30,7 @@ class EmbeddedEngine(Engine):
     def __init__(self, database: TransactionRunner, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
         self._database = database
         self._clock = clock
-        self._steps = Steps(database, clock, live, pace)
+        self._runner = StepRunner(database, clock, live, pace)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
         self.live_runs = live
@@ -79,22 +79,22 @@ class EmbeddedEngine(Engine):
     async def _drive(self, run: RunState) -> None:
         failure = f"run {run.execution_id} cannot take its next step"
         while not run.is_final:
-            run = await retry_forever(partial(self._move, run), self._clock, failure)
+            run = await retry_forever(partial(self._take_step, run), self._clock, failure)
 
-    async def _move(self, run: RunState) -> RunState:
+    async def _take_step(self, run: RunState) -> RunState:
         if run.status != "queued":
-            return await self._steps.move(run)
+            return await self._runner.take_step(run)
         # Register before the step, so that a wake-up during the step is not missed.
-        turn, place = asyncio.Event(), (run.created_at, run.execution_id)
-        self._waiting[run.tenant_id][place] = turn
+        turn, queue_key = asyncio.Event(), (run.created_at, run.execution_id)
+        self._waiting[run.tenant_id][queue_key] = turn
         try:
-            moved = await self._steps.move(run)
-            if moved.status == "queued":
-                await wait_first(turn.wait(), self._clock.sleep(moved.time_left(self._clock.now())))
+            updated = await self._runner.take_step(run)
+            if updated.status == "queued":
+                await wait_first(turn.wait(), self._clock.sleep(updated.time_left(self._clock.now())))
                 turn.clear()
-            return moved
+            return updated
         finally:
-            self._waiting[run.tenant_id].pop(place, None)
+            self._waiting[run.tenant_id].pop(queue_key, None)
             if turn.is_set():
                 # This run continued without waiting, so pass the wake-up on.
                 self._wake(run.tenant_id)

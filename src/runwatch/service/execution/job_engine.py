@@ -40,7 +40,7 @@ from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.execution.steps import Steps
+from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.transaction import Transaction
 
 HEARTBEAT_S: Final = 2.0
@@ -121,7 +121,7 @@ class JobEngine(Engine):
         self.live_runs = live
         self._database = database
         self._clock = clock
-        self._steps = Steps(database, clock, live, pace)
+        self._runner = StepRunner(database, clock, live, pace)
         self._places = places
         self._running: dict[int, Job] = {}
         self._is_idle = asyncio.Event()
@@ -231,15 +231,15 @@ class JobEngine(Engine):
                 self._is_idle.set()
 
     async def _drive_claimed(self, execution_id: str) -> None:
-        run, fence = await self._persist(partial(self._database.write, partial(_begin, execution_id=execution_id)))
-        steps = self._steps.fenced(execution_id, fence)
+        run, fence = await self._retry_step(partial(self._database.write, partial(_begin, execution_id=execution_id)))
+        runner = self._runner.fenced(execution_id, fence)
         while not run.is_final:
-            moved = await self._persist(partial(steps.move, run))
-            if run.status == "queued" and moved.status == "queued":
+            updated = await self._retry_step(partial(runner.take_step, run))
+            if run.status == "queued" and updated.status == "queued":
                 return
-            run = moved
+            run = updated
 
-    async def _persist(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _retry_step(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Take a step, again for as long as it fails.
 
         Raises:

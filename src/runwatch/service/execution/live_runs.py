@@ -33,7 +33,7 @@ _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 @dataclass(slots=True)
 class LiveRuns:
-    """Taker of live runs' steps."""
+    """Takes the steps of live runs, with the calls they need."""
 
     database: TransactionRunner
     clock: Clock
@@ -41,17 +41,17 @@ class LiveRuns:
     providers: ModelCaller
     judge: Judge
 
-    async def move(self, run: RunState) -> RunState:
+    async def take_step(self, run: RunState) -> RunState:
         """Take a live run's next step and return the updated run, or the unchanged run when it has to wait."""
-        taken = await self.database.write(partial(_take_step, run.execution_id))
-        if isinstance(taken, live_steps.PendingCall):
-            return await self._dispatch(taken)
-        if isinstance(taken, live_steps.PendingCheck):
-            return await self._evaluate(taken)
-        return taken
+        begun = await self.database.write(partial(_begin_step, run.execution_id))
+        if isinstance(begun, live_steps.PendingCall):
+            return await self._dispatch(begun)
+        if isinstance(begun, live_steps.PendingCheck):
+            return await self._evaluate(begun)
+        return begun
 
-    async def _dispatch(self, taken: live_steps.PendingCall) -> RunState:
-        call, run_id = taken.call, taken.run.execution_id
+    async def _dispatch(self, pending: live_steps.PendingCall) -> RunState:
+        call, run_id = pending.call, pending.run.execution_id
         handle = call.connection["secret_handle"]
         secret = None if handle is None else await self.vault.get(handle)
         if handle is not None and secret is None:
@@ -60,40 +60,40 @@ class LiveRuns:
                 reason=provider_call.OTHER_REASON, failure_kind="credential_unavailable", was_sent=False
             )
         else:
-            left = taken.run.time_left(self.clock.now())
+            left = pending.run.time_left(self.clock.now())
             outcome = await provider_call.call_provider(
                 self.providers, build_address(call.connection, secret), call, left
             )
-        return await self._keep(
+        return await self._write_outcome(
             partial(live_steps.record_response, execution_id=run_id, number=call.number, outcome=outcome)
         )
 
-    async def _evaluate(self, taken: live_steps.PendingCheck) -> RunState:
-        run, attempt = taken.run, taken.attempt
+    async def _evaluate(self, pending: live_steps.PendingCheck) -> RunState:
+        run, attempt = pending.run, pending.attempt
         left = run.time_left(self.clock.now())
         scope = asyncio.timeout(left)
         try:
             async with scope:
-                evaluation = await self.judge(taken.verifier, attempt.candidate or "")
+                evaluation = await self.judge(pending.verifier, attempt.candidate or "")
         except Exception as error:
             if scope.expired():
-                return await self._keep(
+                return await self._write_outcome(
                     partial(runs.end, execution_id=run.execution_id, status="expired", reason="runtime_exceeded")
                 )
             # Log neither message nor traceback: both may contain the output.
             _log.error("an output check failed unexpectedly: %s", type(error).__name__)
             evaluation = Evaluation("technical_failure", "internal")
-        return await self._keep(
+        return await self._write_outcome(
             partial(
                 live_steps.record_verdict,
                 execution_id=run.execution_id,
                 number=attempt.number,
-                verifier=taken.verifier,
+                verifier=pending.verifier,
                 evaluation=evaluation,
             )
         )
 
-    async def _keep(self, write: Callable[[Transaction], RunState]) -> RunState:
+    async def _write_outcome(self, write: Callable[[Transaction], RunState]) -> RunState:
         """Write something that has already happened, retrying for as long as it takes.
 
         Raises:
@@ -104,9 +104,9 @@ class LiveRuns:
         )
 
 
-def _take_step(
+def _begin_step(
     execution_id: str, transaction: Transaction
 ) -> RunState | live_steps.PendingCall | live_steps.PendingCheck:
     if live_rows.find_review_composer(transaction, execution_id) is not None:
-        return review_composer.take_step(transaction, execution_id)
-    return live_steps.take_step(transaction, execution_id)
+        return review_composer.take_composer_step(transaction, execution_id)
+    return live_steps.take_live_step(transaction, execution_id)

@@ -1,7 +1,7 @@
 """Steps of live runs. Each records one thing in one transaction, so that a run can continue after any of them.
 
-:func:`take_step` does what the recorded state calls for. When that is an outside call, it records the start of the call
-and returns what to call; :func:`record_response` or :func:`record_verdict` then records the outcome. A step never
+:func:`take_live_step` does what the recorded state calls for. When that is an outside call, it records the start of the
+call and returns what to call; :func:`record_response` or :func:`record_verdict` then records the outcome. A step never
 changes a final run, so a cancelled run stays cancelled whatever call was in progress.
 """
 
@@ -16,13 +16,13 @@ from runwatch.base.json import loads
 from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.execution import routing, runs, state_machine
 from runwatch.service.execution.live import checks, live_rows, skill
-from runwatch.service.execution.live.next_move import (
+from runwatch.service.execution.live.next_live_step import (
     AcceptOutput,
     CallProvider,
     FailRun,
-    NoteInterruption,
+    RecordInterruption,
     RunCheck,
-    next_move,
+    next_live_step,
 )
 from runwatch.service.execution.live.provider_call import CallOutcome, PreparedCall
 from runwatch.service.execution.live.receipt_facts import build_provenance, work_of
@@ -68,7 +68,7 @@ class PendingCheck:
     verifier: Row
 
 
-def take_step(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
+def take_live_step(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
     """Take the run's next step and return the updated run, or the call to make before the next step."""
     run = runs.load(transaction, execution_id)
     if run.is_final:
@@ -78,24 +78,24 @@ def take_step(transaction: Transaction, execution_id: str) -> RunState | Pending
     if run.status == "accepted":
         return runs.record(transaction, state_machine.queue(run, transaction.now))
     if run.status == "queued":
-        return _start(transaction, run)
+        return _start_run(transaction, run)
     if run.slices[0].status == "queued":
         return runs.record(transaction, state_machine.start_slice(run, transaction.now))
     live = live_rows.load(transaction, run)
-    move = next_move(live)
-    match move:
+    step = next_live_step(live)
+    match step:
         case CallProvider():
-            return _begin(transaction, run, live, move)
+            return _start_call(transaction, run, live, step)
         case RunCheck(attempt):
-            return _judge(transaction, run, live, attempt)
-        case NoteInterruption(attempt):
+            return _start_check(transaction, run, live, attempt)
+        case RecordInterruption(attempt):
             ended = replace(
                 attempt, state=INTERRUPTED, ended_at=format_iso(transaction.now), reason="dispatch_internal_error"
             )
             live_rows.keep_attempt(transaction, execution_id, ended)
             return runs.record_spend(transaction, run)
         case AcceptOutput():
-            return _accept(transaction, run, live, move)
+            return _accept_output(transaction, run, live, step)
         case FailRun(reason):
             return runs.end(transaction, execution_id, "failed", reason)
 
@@ -169,7 +169,7 @@ def record_verdict(
     return _keep_check(transaction, run, live, check)
 
 
-def _start(transaction: Transaction, run: RunState) -> RunState:
+def _start_run(transaction: Transaction, run: RunState) -> RunState:
     """Rank the options and start the run if its turn has come."""
     policy = loads(run.policy)
     live = live_rows.load(transaction, run)
@@ -191,17 +191,17 @@ def _start(transaction: Transaction, run: RunState) -> RunState:
     return runs.record(transaction, state_machine.start(run, transaction.now))
 
 
-def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallProvider) -> RunState | PendingCall:
-    if move.progress is not None:
-        used = None if live.skill is None or move.phase not in _SKILLED else live.skill.artifact_hash
-        taken = move.option.arm_id if move.phase == CANDIDATE else None
-        step = state_machine.progress(run, move.progress, transaction.now, arm_id=taken, artifact_id=used)
-        run = runs.record(transaction, step)
+def _start_call(transaction: Transaction, run: RunState, live: LiveRun, step: CallProvider) -> RunState | PendingCall:
+    if step.progress is not None:
+        used = None if live.skill is None or step.phase not in _SKILLED else live.skill.artifact_hash
+        taken = step.option.arm_id if step.phase == CANDIDATE else None
+        progress = state_machine.progress(run, step.progress, transaction.now, arm_id=taken, artifact_id=used)
+        run = runs.record(transaction, progress)
     attempt = Attempt(
         number=len(live.attempts) + 1,
-        arm_id=move.option.arm_id,
-        skill_arm_id=live.skill.arm_id if live.skill is not None and move.phase in _SKILLED else None,
-        phase=move.phase,
+        arm_id=step.option.arm_id,
+        skill_arm_id=live.skill.arm_id if live.skill is not None and step.phase in _SKILLED else None,
+        phase=step.phase,
         state=STARTED,
         started_at=format_iso(transaction.now),
     )
@@ -212,7 +212,7 @@ def _begin(transaction: Transaction, run: RunState, live: LiveRun, move: CallPro
         live_rows.add_attempt(transaction, run.execution_id, missed)
         return run
     deployment, connection = route
-    objective, inputs = _message(live, move.phase, live_rows.find_task(transaction, run.execution_id))
+    objective, inputs = _message(live, step.phase, live_rows.find_task(transaction, run.execution_id))
     prices = connection["endpoint"].get("prices")
     worst = worst_case(
         prices,
@@ -255,7 +255,7 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
     return skill.add_skill(skill.apply_repair(live.skill, region, draft.candidate or ""), objective), inputs
 
 
-def _judge(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
+def _start_check(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
     if live.verifier_id is None:
         return _keep_check(transaction, run, live, checks.baseline_check(live, attempt, transaction.now))
     return PendingCheck(run, attempt, transaction.get(verifiers, {"verifier_id": live.verifier_id}))
@@ -267,16 +267,16 @@ def _keep_check(transaction: Transaction, run: RunState, live: LiveRun, check: F
     return runs.record(transaction, Transition(run, [event]))
 
 
-def _accept(transaction: Transaction, run: RunState, live: LiveRun, move: AcceptOutput) -> RunState:
-    check = live.check_of(move.attempt)
+def _accept_output(transaction: Transaction, run: RunState, live: LiveRun, step: AcceptOutput) -> RunState:
+    check = live.check_of(step.attempt)
     assert check is not None
-    assert move.attempt.candidate is not None
-    acted = move.acted_on_eval
+    assert step.attempt.candidate is not None
+    acted = step.acted_on_eval
     if acted is not None and acted["outcome"] == "proposal_created":
         acted = {**acted, "proposal_id": _propose(transaction, run, live, check)}
     live_rows.keep_reaction(transaction, run.execution_id, acted)
-    provenance = build_provenance(live, move.attempt)
-    live_rows.add_result(transaction, run, move.attempt.candidate, provenance)
+    provenance = build_provenance(live, step.attempt)
+    live_rows.add_result(transaction, run, step.attempt.candidate, provenance)
     return runs.record(transaction, state_machine.complete(run, checks.verdict_statement(check), transaction.now))
 
 

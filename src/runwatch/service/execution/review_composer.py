@@ -131,17 +131,17 @@ def _verdict(request: ReviewComposerRequest, status: Mapping[str, str]) -> tuple
     return "no_verdict", "sources_without_verdict"
 
 
-def take_step(transaction: Transaction, execution_id: str) -> RunState:
+def take_composer_step(transaction: Transaction, execution_id: str) -> RunState:
     """Take the run's next step and return the updated run, or the unchanged run when its turn has not come."""
     run = runs.load(transaction, execution_id)
     if run.is_final or (run.status == "queued" and not runs.is_next(transaction, run)):
         return run
     if run.time_left(transaction.now) <= 0:
         return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
-    return runs.record(transaction, _next(transaction, run))
+    return runs.record(transaction, _next_transition(transaction, run))
 
 
-def _next(transaction: Transaction, run: RunState) -> Transition:
+def _next_transition(transaction: Transaction, run: RunState) -> Transition:
     now = transaction.now
     if run.status == "accepted":
         return state_machine.queue(run, now)

@@ -63,13 +63,13 @@ def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunStat
     return run_from_row(_find(transaction, tenant_id, execution_id))
 
 
-def advance(transaction: Transaction, execution_id: str) -> RunState:
+def take_test_step(transaction: Transaction, execution_id: str) -> RunState:
     """Take a test run's next step if its turn has come, and return the updated run."""
     run = load(transaction, execution_id)
-    step = state_machine.next_step(run)
+    step = state_machine.next_test_step(run)
     if step is None or (run.status == "queued" and not is_next(transaction, run)):
         return run
-    return record(transaction, step.take(run, transaction.now))
+    return record(transaction, step.transition(run, transaction.now))
 
 
 def wake(transaction: Transaction, tenant_id: str) -> None:

@@ -103,13 +103,13 @@ class Transition(NamedTuple):
 
 
 class ScheduledStep(NamedTuple):
-    """The next step of a run: the seconds before it, and what it changes."""
+    """The next step of a test run: the seconds before it, and what it changes."""
 
     wait_s: float
-    take: Callable[[RunState, datetime], Transition]
+    transition: Callable[[RunState, datetime], Transition]
 
 
-def next_step(run: RunState) -> ScheduledStep | None:
+def next_test_step(run: RunState) -> ScheduledStep | None:
     """Return the next step of a test run, or ``None`` when the run is final."""
     if run.is_final:
         return None

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from runwatch.service.execution.live import skill
 from runwatch.service.execution.live.checks import verifier_json
-from runwatch.service.execution.live.next_move import reaction_to_rejections
+from runwatch.service.execution.live.next_live_step import reaction_to_rejections
 from runwatch.service.execution.live.state import (
     ANSWERED,
     CANCELLED_IN_FLIGHT,

@@ -1,4 +1,4 @@
-"""Decide the next move of a live run from its recorded state, without side effects (manual: interface, "Scores and
+"""Decide the next step of a live run from its recorded state, without side effects (manual: interface, "Scores and
 policy").
 
 The specification names the reactions of ``on_eval`` and their outcomes, not their exact meaning. This service reads
@@ -49,7 +49,7 @@ specification, whose names are all of a repair.
 
 
 @dataclass(frozen=True, slots=True)
-class NoteInterruption:
+class RecordInterruption:
     """Record that the service stopped during this attempt's call."""
 
     attempt: Attempt
@@ -89,18 +89,18 @@ class FailRun:
     reason: str
 
 
-Move = NoteInterruption | CallProvider | RunCheck | AcceptOutput | FailRun
+LiveStep = RecordInterruption | CallProvider | RunCheck | AcceptOutput | FailRun
 
 
-def next_move(live: LiveRun) -> Move:
-    """Decide the next move of a live run whose options are ranked and whose slice is running."""
-    move = _next(live)
-    if isinstance(move, CallProvider):
+def next_live_step(live: LiveRun) -> LiveStep:
+    """Decide the next step of a live run whose options are ranked and whose slice is running."""
+    step = _uncapped_step(live)
+    if isinstance(step, CallProvider):
         worst = live.worst_spend
         # Also for the first call: a cap of 0 permits nothing.
         if worst is None or worst >= live.max_cost_usd:
             return FailRun("cost_budget_exhausted")
-    return move
+    return step
 
 
 def reaction_to_rejections(live: LiveRun) -> dict[str, Any] | None:
@@ -120,12 +120,12 @@ def reaction_to_rejections(live: LiveRun) -> dict[str, Any] | None:
     return {"action": "repair_retry", "outcome": SKILL_REJECTED} if SKILL_BASELINE in phases else None
 
 
-def _next(live: LiveRun) -> Move:
+def _uncapped_step(live: LiveRun) -> LiveStep:
     if not live.attempts:
         return CallProvider(live.options[0], CANDIDATE)
     last = live.attempts[-1]
     if last.state == STARTED:
-        return NoteInterruption(last)
+        return RecordInterruption(last)
     if last.state != ANSWERED:
         return _after_failure(live, last)
     if last.phase == SKILL_DRAFT:
@@ -136,7 +136,7 @@ def _next(live: LiveRun) -> Move:
     return _after_check(live, last, check)
 
 
-def _after_failure(live: LiveRun, last: Attempt) -> Move:
+def _after_failure(live: LiveRun, last: Attempt) -> LiveStep:
     option = _next_option(live)
     if "fallback" in live.on_eval and option is not None:
         return CallProvider(option, CANDIDATE, "fallback")
@@ -145,7 +145,7 @@ def _after_failure(live: LiveRun, last: Attempt) -> Move:
     return FailRun(reason or "dispatch_internal_error")
 
 
-def _after_check(live: LiveRun, last: Attempt, check: FinishedCheck) -> Move:
+def _after_check(live: LiveRun, last: Attempt, check: FinishedCheck) -> LiveStep:
     if not live.on_eval:
         return AcceptOutput(last, None)
     if not check.has_verdict:
