@@ -21,7 +21,7 @@ from runwatch.base.clock import SystemClock
 from runwatch.service.access import private_entry
 from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
 from runwatch.service.errors import RefusalError
-from runwatch.service.tables.checks import entry_intents
+from runwatch.service.tables.checks import entry_intents_table
 from runwatch.tui.terminal.redirect_page import write_redirect_page
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.sourcing import begin, post
@@ -197,7 +197,9 @@ async def expired(service: Local) -> str:
     """A page whose time is over."""
     address = await source(service)
     await service.context.database.write(
-        lambda transaction: transaction.change(entry_intents, {"used_at": None}, expires_at="2026-01-01T00:00:00.000Z")
+        lambda transaction: transaction.change(
+            entry_intents_table, {"used_at": None}, expires_at="2026-01-01T00:00:00.000Z"
+        )
     )
     return address
 

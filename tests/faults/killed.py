@@ -18,7 +18,7 @@ from typing import Final
 
 from runwatch.base.clock import SystemClock
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables import api_keys, tenants
+from runwatch.service.tables import api_keys_table, tenants_table
 from runwatch.service.transaction import Transaction
 from runwatch.store.db.database import Database
 from runwatch.store.repositories.event_store import EventStore
@@ -72,9 +72,9 @@ async def service(path: Path, number: int) -> None:
     say(os.getpid(), *await database.write(pragmas))
 
     def add(name: str, transaction: Transaction) -> None:
-        transaction.add(tenants, tenant_id=name, display_name=name, created_at="now")
+        transaction.add(tenants_table, tenant_id=name, display_name=name, created_at="now")
         transaction.add(
-            api_keys, api_key_id=name, tenant_id=name, key_hash=name, key_prefix="", role="owner",
+            api_keys_table, api_key_id=name, tenant_id=name, key_hash=name, key_prefix="", role="owner",
             display_name="", status="active", created_at="now", revoked_at=None,
         )  # fmt: skip
 

@@ -25,7 +25,7 @@ from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import RunningServer, run_server
-from runwatch.service.tables import events, problems, tenants
+from runwatch.service.tables import events_table, problems_table, tenants_table
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
 from tests.support import postgres
@@ -116,7 +116,9 @@ class Local:
 
     async def stored_problem(self, instance: str) -> Row | None:
         await self.context.problems.flush()
-        return await self.context.database.read(lambda transaction: transaction.one(problems, {"instance": instance}))
+        return await self.context.database.read(
+            lambda transaction: transaction.one(problems_table, {"instance": instance})
+        )
 
 
 def bearing(key: str, **more: str) -> dict[str, str]:
@@ -146,7 +148,7 @@ async def me(local: Local, key: str | None = None) -> str:
 async def other_tenant(local: Local) -> str:
     """A second organization in the same database."""
     await local.context.database.write(
-        lambda transaction: transaction.add(tenants, tenant_id="ten_2", display_name="Others", created_at="now")
+        lambda transaction: transaction.add(tenants_table, tenant_id="ten_2", display_name="Others", created_at="now")
     )
     return "ten_2"
 
@@ -253,4 +255,4 @@ async def step(service: Local) -> None:
 
 def event_bodies(run_id: str) -> Callable[[Transaction], list[str]]:
     """Reads the stored texts of a run's events."""
-    return lambda transaction: [row["body"] for row in transaction.oldest(events, {"execution_id": run_id})]
+    return lambda transaction: [row["body"] for row in transaction.oldest(events_table, {"execution_id": run_id})]

@@ -16,7 +16,8 @@ from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ProviderError
-from runwatch.service.tables import checks, models
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Local, Serving
 
@@ -136,7 +137,7 @@ def add_model(
     connection_id, deployment_id = new_id("conn", transaction.now), new_id("mdep", transaction.now)
     arm_id = new_id("arm", transaction.now)
     transaction.add(
-        models.connections, connection_id=connection_id, tenant_id=tenant_id, source_id="northwind_direct",
+        connections_table, connection_id=connection_id, tenant_id=tenant_id, source_id="northwind_direct",
         display_name=model, auth_scheme="none", auth_binding_ref="bind_1",
         source_scope={"kind": "account", "account_ref": "a"},
         endpoint={
@@ -147,7 +148,7 @@ def add_model(
         updated_at=now,
     )  # fmt: skip
     transaction.add(
-        models.deployments, model_deployment_id=deployment_id, tenant_id=tenant_id, connection_id=connection_id,
+        deployments_table, model_deployment_id=deployment_id, tenant_id=tenant_id, connection_id=connection_id,
         source_id="northwind_direct", model_key=f"northwind/{model}", served_variant_id=f"sv_{model}",
         upstream_ref=model, release_assurance="unknown", protocol_profile="openai_chat", location="eu", route="direct",
         fallback_policy="none", pricing_basis="source_reported", data_classes=list(grants),
@@ -182,7 +183,7 @@ def _add_arm(
     transaction: Transaction, tenant_id: str, arm_id: str, kind: str, grants: tuple[str, ...], **more: Any
 ) -> None:
     transaction.add(
-        models.arms, arm_id=arm_id, tenant_id=tenant_id, kind=kind, display_name=arm_id, status="ready",
+        arms_table, arm_id=arm_id, tenant_id=tenant_id, kind=kind, display_name=arm_id, status="ready",
         capability_tags=["text.generate"], data_class_grants=list(grants), created_at=format_iso(transaction.now),
         updated_at=format_iso(transaction.now), **more,
     )  # fmt: skip
@@ -192,7 +193,7 @@ def add_verifier(transaction: Transaction, tenant_id: str, *, data_classes: tupl
     """Register an output check, with declared correctness, and return its id."""
     verifier_id = new_id("vrf", transaction.now)
     transaction.add(
-        checks.verifiers, verifier_id=verifier_id, tenant_id=tenant_id, display_name="Check", version="1",
+        verifiers_table, verifier_id=verifier_id, tenant_id=tenant_id, display_name="Check", version="1",
         endpoint={"url": "https://checks.example.test/", "auth_ref": ""}, input_data_classes=list(data_classes),
         scoring={"correctness": "boolean_anchors", "quality": "scalar_0_1"}, declared_at=format_iso(transaction.now),
         hash="sha256:aa11", revision=3, status="ready", created_at=format_iso(transaction.now),

@@ -12,8 +12,8 @@ import pytest
 
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.arms import NO_ROUTE
-from runwatch.service.tables.models import arms
-from runwatch.service.tables.organization import audit
+from runwatch.service.tables.models import arms_table
+from runwatch.service.tables.organization import audit_table
 from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.live_work import live_body
 from tests.service.sourcing import SECRET, Saved, completed, model_arm, post, save, save_sample, sync
@@ -63,7 +63,7 @@ async def saved(local: Local, server: ModelServer) -> Saved:
 
 async def decisions(local: Local, arm_id: str) -> list[str]:
     where = {"resource_type": "arm", "resource_id": arm_id, "kind": "registry_action"}
-    rows = await local.context.database.read(lambda transaction: transaction.list_all(audit, where))
+    rows = await local.context.database.read(lambda transaction: transaction.list_all(audit_table, where))
     assert all(row["acted_by"] for row in rows)
     return [row["action"] for row in rows]
 
@@ -475,7 +475,7 @@ async def test_a_stored_reference_that_names_another_connection_is_not_run(local
         _, newer = await two_connections(local, server)
         arm = await post(local, "/v1/arms", by_provider())
         await local.context.database.write(
-            lambda transaction: transaction.change(arms, {"arm_id": arm["arm_id"]}, credential_ref="cred_1")
+            lambda transaction: transaction.change(arms_table, {"arm_id": arm["arm_id"]}, credential_ref="cred_1")
         )
         run = await local.finished((await local.submit(live_body()))["execution_id"])
         assert (run["status"], run["reason"]) == ("failed", "no_eligible_arms")

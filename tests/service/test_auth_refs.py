@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.tables.checks import verifiers
+from runwatch.service.tables.checks import verifiers_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, other_tenant
 from tests.service.test_verifier_connection import connect, endpoint
@@ -112,7 +112,7 @@ async def test_a_reference_that_an_earlier_version_kept_stays_while_other_member
     old = {"url": NOWHERE, "auth_ref": "cred_ref_01"}
 
     def as_before(transaction: Transaction) -> None:
-        transaction.change(verifiers, {"verifier_id": verifier_id}, endpoint=old)
+        transaction.change(verifiers_table, {"verifier_id": verifier_id}, endpoint=old)
 
     await near.context.database.write(as_before)
     assert (await changed(near, verifier_id, display_name="New name"))["endpoint"] == old

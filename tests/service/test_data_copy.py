@@ -19,8 +19,8 @@ from runwatch.service.data_copy import DataCopy
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE
-from runwatch.service.tables import idempotency, metadata, problems, runs, tenants
-from runwatch.service.tables.organization import sealed_secrets, webhook_deliveries, webhooks
+from runwatch.service.tables import idempotency_table, metadata, problems_table, runs_table, tenants_table
+from runwatch.service.tables.organization import sealed_secrets_table, webhook_deliveries_table, webhooks_table
 from runwatch.service.transaction import Transaction
 from tests.support import postgres
 from tests.support.cli import Cli
@@ -38,20 +38,20 @@ async def source(tmp_path: Path) -> Path:
     database = ServiceDatabase.open(SqliteFile(data_dir / DATABASE_FILE), FakeClock())
 
     def fill(transaction: Transaction) -> None:
-        transaction.add(tenants, tenant_id="ten_1", display_name=ODD, created_at="now")
+        transaction.add(tenants_table, tenant_id="ten_1", display_name=ODD, created_at="now")
         for number in range(700):
-            transaction.add(problems, **PROBLEM | {"instance": f"i{number}"})
-        transaction.remove(problems, {"instance": "i699"})
+            transaction.add(problems_table, **PROBLEM | {"instance": f"i{number}"})
+        transaction.remove(problems_table, {"instance": "i699"})
         run = {"execution_id": "ex_1", "tenant_id": "ten_1", "mode": "live", "status": "running", "created_at": "now"}
         limits = {"policy": "{}", "max_runtime_s": 0.1, "spend_usd": "0.10"}
-        transaction.add(runs, **run, **limits, slices=[{"packet": {"text": ODD, "number": 1.10, "none": None}}])
+        transaction.add(runs_table, **run, **limits, slices=[{"packet": {"text": ODD, "number": 1.10, "none": None}}])
         hook = {"tenant_id": "ten_1", "webhook_id": "wh_1", "created_at": "now"}
-        transaction.add(webhooks, **hook, url="u", event_types=[], secret_handle="h")
+        transaction.add(webhooks_table, **hook, url="u", event_types=[], secret_handle="h")
         sent = {"event_id": "ev_1", "event_type": "t", "execution_id": "ex_1", "body": "{}", "attempts": 1}
         for status in ("pending", "failed"):
-            transaction.add(webhook_deliveries, **hook, **sent, delivery_id=status, status=status)
+            transaction.add(webhook_deliveries_table, **hook, **sent, delivery_id=status, status=status)
         kept = {"tenant_id": "ten_1", "endpoint": "e", "key": "k", "principal_id": "p", "digest": "d", "status": 202}
-        transaction.add(idempotency, **kept, body=b"\x00\xff", recorded_at="now")
+        transaction.add(idempotency_table, **kept, body=b"\x00\xff", recorded_at="now")
 
     await database.write(fill)
     database.close()
@@ -92,14 +92,14 @@ async def test_every_row_and_secret_is_copied_and_numbers_go_on_where_they_were(
     file.open_reader(1)
     with file.reader.begin() as connection:
         for table in metadata.sorted_tables:
-            assert table is sealed_secrets or sorted(map(repr, connection.execute(table.select()))) == sorted(
+            assert table is sealed_secrets_table or sorted(map(repr, connection.execute(table.select()))) == sorted(
                 map(repr, rows_of(target)[table.name])
             )
     file.close()
     assert target.database is not None
     database = ServiceDatabase.open(PostgresDatabase(target.database, target.data_dir), FakeClock())
-    await database.write(lambda transaction: transaction.add(problems, **PROBLEM))
-    last = await database.read(lambda transaction: transaction.newest(problems, {})[0]["sequence"])
+    await database.write(lambda transaction: transaction.add(problems_table, **PROBLEM))
+    last = await database.read(lambda transaction: transaction.newest(problems_table, {})[0]["sequence"])
     database.close()
     assert last == 701
     (kept,) = rows_of(target)["sealed_secrets"]

@@ -13,8 +13,8 @@ import pytest
 from runwatch.base.secrets.sealing import MAGIC, MasterKeys
 from runwatch.records.account import Account
 from runwatch.service.checks import bindings
-from runwatch.service.tables.models import connections
-from runwatch.service.tables.organization import webhooks
+from runwatch.service.tables.models import connections_table
+from runwatch.service.tables.organization import webhooks_table
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
 from tests.make_data_of_0_1_0 import RUNS, unpack
@@ -48,8 +48,8 @@ async def kept_secrets(service: Local, told: Json) -> tuple[str, ...]:
     """The secrets as the service uses them: of the source, the check and the webhook."""
 
     def handles(transaction: Transaction) -> tuple[Any, ...]:
-        source = transaction.one(connections, {"connection_id": told["connection_id"]})
-        webhook = transaction.one(webhooks, {"webhook_id": told["webhook_id"]})
+        source = transaction.one(connections_table, {"connection_id": told["connection_id"]})
+        webhook = transaction.one(webhooks_table, {"webhook_id": told["webhook_id"]})
         assert source is not None
         assert webhook is not None
         check = bindings.find_secret_handle(transaction, told["verifier_id"], transaction.now)

@@ -16,7 +16,7 @@ import pytest
 
 from runwatch.base.errors import DataError
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase, TransactionRunner
-from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
+from runwatch.service.tables import SCHEMA_VERSION, api_keys_table, tenants_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Either
 from tests.support.clock import FakeClock
@@ -38,12 +38,14 @@ async def database(either: Either) -> AsyncIterator[ServiceDatabase]:
 
 
 def add(name: str, transaction: Transaction) -> str:
-    transaction.add(tenants, tenant_id=name, display_name=name, created_at="now")
+    transaction.add(tenants_table, tenant_id=name, display_name=name, created_at="now")
     return name
 
 
 async def names(database: TransactionRunner) -> set[str]:
-    return await database.read(lambda transaction: {row["tenant_id"] for row in transaction.list_all(tenants, {})})
+    return await database.read(
+        lambda transaction: {row["tenant_id"] for row in transaction.list_all(tenants_table, {})}
+    )
 
 
 class Gate:
@@ -227,14 +229,14 @@ async def test_conditions_may_ask_for_no_value_and_for_one_of_none(database: Ser
         add("a", transaction)
         for key_id, revoked_at in (("key_1", None), ("key_2", "now")):
             transaction.add(
-                api_keys, api_key_id=key_id, tenant_id="a", key_hash=key_id, key_prefix="", role="owner",
+                api_keys_table, api_key_id=key_id, tenant_id="a", key_hash=key_id, key_prefix="", role="owner",
                 display_name="", status="active", created_at="now", revoked_at=revoked_at,
             )  # fmt: skip
         wheres: list[dict[str, object]] = [
             {"revoked_at": None}, {"revoked_at": "now"}, {"api_key_id": ()}, {"api_key_id": ("key_1", "key_2")},
             {"api_key_id": ("key_2",), "revoked_at": "now"}, {},
         ]  # fmt: skip
-        return [{row["api_key_id"] for row in transaction.list_all(api_keys, where)} for where in wheres]
+        return [{row["api_key_id"] for row in transaction.list_all(api_keys_table, where)} for where in wheres]
 
     found = await database.write(effect)
     assert found == [{"key_1"}, {"key_2"}, set(), {"key_1", "key_2"}, {"key_2"}, {"key_1", "key_2"}]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables import problems, tenants
-from runwatch.service.tables.organization import audit
+from runwatch.service.tables import problems_table, tenants_table
+from runwatch.service.tables.organization import audit_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Either
 from tests.support.clock import FakeClock
@@ -28,12 +28,12 @@ async def database(either: Either) -> AsyncIterator[ServiceDatabase]:
 
 
 def add_tenant(transaction: Transaction, tenant_id: str = "ten_1") -> None:
-    transaction.add(tenants, tenant_id=tenant_id, display_name="x", created_at="now")
+    transaction.add(tenants_table, tenant_id=tenant_id, display_name="x", created_at="now")
 
 
 def add_entry(transaction: Transaction, at: str) -> None:
     transaction.add(
-        audit, decision_id=f"dec_{at}", tenant_id="ten_1", kind="registry_action", action="changed",
+        audit_table, decision_id=f"dec_{at}", tenant_id="ten_1", kind="registry_action", action="changed",
         resource_type="arm", resource_id="arm_1", at=at,
     )  # fmt: skip
 
@@ -48,7 +48,7 @@ async def test_rows_are_read_from_one_value_to_before_another_in_order(database:
 
     async def read(**more: Any) -> list[str]:
         def rows(transaction: Transaction) -> Sequence[Row]:
-            return transaction.oldest(audit, {"tenant_id": "ten_1"}, **more)
+            return transaction.oldest(audit_table, {"tenant_id": "ten_1"}, **more)
 
         return [row["at"] for row in await database.read(rows)]
 
@@ -58,17 +58,17 @@ async def test_rows_are_read_from_one_value_to_before_another_in_order(database:
     assert await read(since=("at", "b"), until=("at", "d"), limit=1) == ["b"]
     assert await read(after=1, limit=2) == ["d", "a"]
     newest = await database.read(
-        lambda transaction: transaction.newest(audit, {}, since=("at", "b"), until=("at", "d"))
+        lambda transaction: transaction.newest(audit_table, {}, since=("at", "b"), until=("at", "d"))
     )
     assert [row["at"] for row in newest] == ["c", "b"]
-    assert await database.read(lambda transaction: transaction.least(audit, "at", {"tenant_id": "ten_1"})) == "a"
-    assert await database.read(lambda transaction: transaction.least(audit, "at", {"tenant_id": "ten_2"})) is None
+    assert await database.read(lambda transaction: transaction.least(audit_table, "at", {"tenant_id": "ten_1"})) == "a"
+    assert await database.read(lambda transaction: transaction.least(audit_table, "at", {"tenant_id": "ten_2"})) is None
 
 
 async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_else(database: ServiceDatabase) -> None:
     told: asyncio.Queue[str] = asyncio.Queue()
-    database.watch(audit, lambda: told.put_nowait("audit"))
-    database.watch(problems, lambda: told.put_nowait("problems"))
+    database.watch(audit_table, lambda: told.put_nowait("audit"))
+    database.watch(problems_table, lambda: told.put_nowait("problems"))
 
     def fail(transaction: Transaction) -> None:
         add_entry(transaction, "a")
@@ -80,14 +80,14 @@ async def test_whoever_watches_a_table_is_told_after_the_commit_and_of_nothing_e
     await database.write(lambda transaction: add_entry(transaction, "b"))
     async with asyncio.timeout(WAIT_S):
         assert await told.get() == "audit"
-        rows = await database.read(lambda transaction: transaction.list_all(audit, {}))
+        rows = await database.read(lambda transaction: transaction.list_all(audit_table, {}))
         assert [row["at"] for row in rows] == ["b"]
-        await database.write(lambda transaction: transaction.change(audit, {"at": "b"}, action="disabled"))
+        await database.write(lambda transaction: transaction.change(audit_table, {"at": "b"}, action="disabled"))
         await database.write(lambda transaction: add_tenant(transaction, "ten_2"))
         await database.write(lambda transaction: add_entry(transaction, "c"))
         # Notifications come in the order of commits: one too many would come before this one.
         await told.get()
         await database.write(lambda transaction: add_entry(transaction, "d"))
         await told.get()
-        assert await database.read(lambda transaction: transaction.count(audit, {})) == 3
+        assert await database.read(lambda transaction: transaction.count(audit_table, {})) == 3
     assert told.empty()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.database_vault import UNNAMED_FOR, DatabaseVault
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables.organization import sealed_secrets
+from runwatch.service.tables.organization import sealed_secrets_table
 from tests.service.conftest import Either
 from tests.support.clock import FakeClock
 from tests.support.master_keys import master_keys
@@ -31,6 +31,6 @@ async def test_secrets_are_sealed_renewed_and_swept(either: Either) -> None:
     assert (await DatabaseVault(database, newer).get(named) or Secret("")).reveal() == "secret 0"
     assert await vault.get(named) is None
     assert await vault.take_over() == (named,)
-    (row,) = await database.read(lambda transaction: transaction.list_all(sealed_secrets, {}))
+    (row,) = await database.read(lambda transaction: transaction.list_all(sealed_secrets_table, {}))
     assert b"secret 0" not in row["sealed"]
     database.close()

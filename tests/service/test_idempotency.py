@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from runwatch.base.json import dumps, loads
 from runwatch.service.http.idempotency import KEY_CHARACTERS, KEY_LIFETIME, NESTING, IdempotentRequest, hash_body
-from runwatch.service.tables import idempotency
+from runwatch.service.tables import idempotency_table
 from tests.service.conftest import Local, Serving, echo_body, other_tenant, step
 from tests.support.problems import check
 
@@ -110,7 +110,7 @@ async def test_a_key_is_free_again_after_a_day(held: Local) -> None:
     clock.advance(1)
     second = await post(held, "k")
     assert second.json()["execution_id"] != first.json()["execution_id"]
-    kept = await held.context.database.read(lambda transaction: transaction.count(idempotency, {}))
+    kept = await held.context.database.read(lambda transaction: transaction.count(idempotency_table, {}))
     assert kept == 1
 
 

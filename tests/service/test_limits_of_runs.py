@@ -10,9 +10,11 @@ import httpx
 import pytest
 
 from runwatch.service.organization import wallet
-from runwatch.service.tables import checks, models, runs, tenants
-from runwatch.service.tables.live import live_runs, tasks
-from runwatch.service.tables.organization import audit, wallets
+from runwatch.service.tables import runs_table, tenants_table
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.live import live_runs_table, tasks_table
+from runwatch.service.tables.models import arms_table
+from runwatch.service.tables.organization import audit_table, wallets_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, Serving, capped, echo_body
 from tests.service.live_work import (
@@ -66,7 +68,7 @@ async def test_a_data_class_that_no_arm_is_granted_is_refused(work: LiveWork) ->
     await work.having(add_skill)
     # Some arm is granted it, though none that may work on the run: the run is accepted, and fails.
     assert (await work.done(live_body()))["reason"] == "no_eligible_arms"
-    await work.change(models.arms, {"arm_id": arm_id}, status="disabled")
+    await work.change(arms_table, {"arm_id": arm_id}, status="disabled")
     body = live_body()
     body["policy"]["data_classes"] = ["tenant_internal"]
     check(await submit(work, body), "data_class_not_available")
@@ -94,14 +96,14 @@ async def test_a_check_that_cannot_be_used_is_refused(work: LiveWork) -> None:
     refuses(await submit(work, live_body(verifier_id=narrow)), "verifier_id")
     verifier_id = await work.having(add_verifier)
     check(await submit(work, echo_body(verifier_id=verifier_id)), "echo_mode_mismatch")
-    await work.change(checks.verifiers, {"verifier_id": verifier_id}, retired_at="2026-11-21T00:00:00.000Z")
+    await work.change(verifiers_table, {"verifier_id": verifier_id}, retired_at="2026-11-21T00:00:00.000Z")
     check(await submit(work, live_body(verifier_id=verifier_id)), "invalid_state")
 
 
 async def test_a_check_needs_a_saved_model_that_is_ready_or_a_required_one(work: LiveWork) -> None:
     arm_id = await work.having(add_model, "ember")
     verifier_id = await work.having(add_verifier)
-    await work.change(models.arms, {}, status="degraded")
+    await work.change(arms_table, {}, status="degraded")
     check(await submit(work, live_body(verifier_id=verifier_id)), "invalid_state")
     run = await work.done(live_body(verifier_id=verifier_id, arm_id=arm_id))
     assert run["reason"] == "arm_not_ready"
@@ -132,7 +134,7 @@ async def test_another_organizations_check_and_arm_do_not_exist(work: LiveWork) 
     tenant_id = "ten_other"
 
     def other(transaction: Transaction) -> None:
-        transaction.add(tenants, tenant_id=tenant_id, display_name="Other", created_at="2026-11-21T00:00:00.000Z")
+        transaction.add(tenants_table, tenant_id=tenant_id, display_name="Other", created_at="2026-11-21T00:00:00.000Z")
         add_model(transaction, tenant_id, "boreal")
 
     await work.service.context.database.write(other)
@@ -147,7 +149,7 @@ async def test_a_refused_run_leaves_nothing_behind(work: LiveWork) -> None:
     tenant_id = await work.tenant()
     await work.service.context.database.write(lambda t: wallet.set_limits(t, tenant_id, balance_usd=Decimal(0)))
     check(await submit(work, live_body()), "insufficient_credit")
-    assert [await work.rows(table) for table in (runs, live_runs, tasks)] == [[], [], []]
+    assert [await work.rows(table) for table in (runs_table, live_runs_table, tasks_table)] == [[], [], []]
     assert (await work.done(echo_body()))["status"] == "completed"
 
 
@@ -157,7 +159,7 @@ async def test_a_run_is_charged_once_it_is_final(work: LiveWork) -> None:
     await work.service.context.database.write(lambda t: wallet.set_limits(t, tenant_id, balance_usd=Decimal("0.01")))
     work.providers.script("ember", said(usd="0.0300"))
     await work.done(live_body())
-    (row,) = await work.rows(wallets)
+    (row,) = await work.rows(wallets_table)
     assert Decimal(row["balance_usd"]) == Decimal("-0.02")
     check(await submit(work, live_body()), "insufficient_credit")
 
@@ -165,7 +167,7 @@ async def test_a_run_is_charged_once_it_is_final(work: LiveWork) -> None:
 async def test_cancelling_is_noted_in_the_decision_log(held: Local) -> None:
     run_id = (await held.submit())["execution_id"]
     await held.http.post(f"/v1/executions/{run_id}/cancel")
-    (row,) = await held.context.database.read(lambda t: t.list_all(audit, {"resource_id": run_id}))
+    (row,) = await held.context.database.read(lambda t: t.list_all(audit_table, {"resource_id": run_id}))
     assert (row["kind"], row["action"]) == ("execution_cancellation", "cancelled")
 
 

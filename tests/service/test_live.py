@@ -21,8 +21,14 @@ from runwatch.service.execution import live_steps
 from runwatch.service.execution.live import provider_call
 from runwatch.service.execution.live.live_rows import RETENTION
 from runwatch.service.execution.retries import RETRY_S
-from runwatch.service.tables import models
-from runwatch.service.tables.live import attempt_answers, attempt_statuses, attempts, results, tasks
+from runwatch.service.tables.live import (
+    attempt_answers_table,
+    attempt_statuses_table,
+    attempts_table,
+    results_table,
+    tasks_table,
+)
+from runwatch.service.tables.models import arms_table, connections_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Serving, echo_body
 from tests.service.live_work import (
@@ -101,9 +107,9 @@ async def test_steps_before_the_first_response_read_no_responses(
 
     monkeypatch.setattr(Transaction, "list_all", note)
     await work.done(live_body())
-    assert f"{attempt_answers.name} after 1 calls" in read
-    assert f"{attempt_answers.name} after 0 calls" not in read
-    assert f"{attempt_statuses.name} after 0 calls" not in read
+    assert f"{attempt_answers_table.name} after 1 calls" in read
+    assert f"{attempt_answers_table.name} after 0 calls" not in read
+    assert f"{attempt_statuses_table.name} after 0 calls" not in read
 
 
 async def test_an_output_that_was_cut_is_marked_on_run_and_receipt(work: LiveWork) -> None:
@@ -235,7 +241,7 @@ async def test_a_key_that_cannot_be_opened_is_not_reported_as_refused(work: Live
     await work.having(add_model, "ember")
     closed = {"secret_handle": f"cred_v_{'0' * 32}"}
     await work.service.context.database.write(
-        lambda transaction: transaction.change(models.connections, {"display_name": "ember"}, **closed)
+        lambda transaction: transaction.change(connections_table, {"display_name": "ember"}, **closed)
     )
     run = await work.done(live_body(["gate"]))
     (attempt,) = only_slice(await work.receipt(run))["attempts"]
@@ -303,7 +309,7 @@ async def test_a_required_arm_runs_alone(work: LiveWork) -> None:
     assert [call.model for call in work.providers.calls] == ["atlas"]
     part = only_slice(await work.receipt(run))
     assert (part["route"]["ranking"], part["route"]["selected"]["arm_id"]) == ("required_arm", arm_id)
-    await work.change(models.arms, {"arm_id": arm_id}, status="degraded")
+    await work.change(arms_table, {"arm_id": arm_id}, status="degraded")
     run = await work.done(live_body(arm_id=arm_id))
     assert (run["status"], run["reason"]) == ("failed", "arm_not_ready")
     assert (run["required_arm"]["arm_id"], run["required_arm"]["status"]) == (arm_id, "degraded")
@@ -317,7 +323,7 @@ async def test_a_required_arm_runs_alone(work: LiveWork) -> None:
 
 async def test_a_run_without_an_eligible_arm_fails(work: LiveWork) -> None:
     await work.having(add_model, "ember")
-    await work.change(models.connections, {}, test_state="failed")
+    await work.change(connections_table, {}, test_state="failed")
     run = await work.done(live_body())
     assert (run["status"], run["reason"]) == ("failed", "no_eligible_arms")
     assert await events_of(work, run) == [
@@ -331,7 +337,7 @@ async def test_an_option_that_is_lost_after_the_ranking_is_not_called(work: Live
     second = await work.having(add_model, "atlas")
 
     async def lose(*_: Any) -> Any:
-        await work.change(models.arms, {"arm_id": second}, status="disabled")
+        await work.change(arms_table, {"arm_id": second}, status="disabled")
         return REJECTED
 
     work.service.context.engine.live_runs.judge = lose
@@ -360,7 +366,7 @@ async def test_a_run_that_is_being_called_for_says_with_whom(work: LiveWork) -> 
     }  # fmt: skip
     # What the call under way costs is not known yet.
     assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0, 1)
-    (attempt,) = await work.rows(attempts)
+    (attempt,) = await work.rows(attempts_table)
     assert (attempt["state"], attempt["candidate"]) == ("started", None)
     held.set()
     ended = await work.service.finished(run_id)
@@ -474,7 +480,7 @@ async def test_a_result_is_kept_for_seven_days(work: LiveWork) -> None:
     clock.advance(1)
     check(await work.service.http.get(path), "not_found")
     await work.done(live_body())
-    assert len(await work.rows(results)) == 1
+    assert len(await work.rows(results_table)) == 1
 
 
 async def test_no_result_before_the_end_nor_of_a_test_run(work: LiveWork) -> None:
@@ -597,7 +603,7 @@ async def test_prompt_and_output_are_nowhere_but_in_task_and_result(
         receipt = (await service.http.get(f"/v1/receipts/{run['execution_id']}")).text
         events = (await service.http.get(f"/v1/executions/{run['execution_id']}/events")).text
         assert "sentinel" not in receipt + events + caplog.text
-        assert await work.rows(tasks) == []
-        assert [row["candidate"] for row in await work.rows(attempts)] == [None] * 4
+        assert await work.rows(tasks_table) == []
+        assert [row["candidate"] for row in await work.rows(attempts_table)] == [None] * 4
     kept = b"".join(file.read_bytes() for file in data_dir.rglob("*") if file.is_file())
     assert b"sentinel" not in kept

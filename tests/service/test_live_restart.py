@@ -11,7 +11,7 @@ import pytest
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.runs import load
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import attempts
+from runwatch.service.tables.live import attempts_table
 from tests.service.conftest import Json, Serving, event_bodies
 from tests.service.live_work import (
     ACCEPTED,
@@ -146,7 +146,7 @@ async def test_an_output_that_waits_for_its_check_is_checked_after_the_restart(
             "execution_id"
         ]
         await judge.begun.wait()
-        (attempt,) = await work.rows(attempts)
+        (attempt,) = await work.rows(attempts_table)
         assert attempt["state"] == "answered"
     run, _, events, _ = await finish(serving, scripted, run_id)
     assert run["status"] == "completed"

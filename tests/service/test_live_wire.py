@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.service.tables.live import results
+from runwatch.service.tables.live import results_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.live_work import in_short, live_body, only_slice, outcomes
 from tests.service.sourcing import SECRET, model_arm, post, save
@@ -237,7 +237,7 @@ async def test_key_prompt_and_output_stay_where_they_belong(
     assert b"sentinel-objective" not in database.read_bytes()
     clock.advance(8 * 24 * 3600)
     async with serving(clock) as service:
-        assert await service.context.database.read(lambda transaction: transaction.list_all(results, {})) == []
+        assert await service.context.database.read(lambda transaction: transaction.list_all(results_table, {})) == []
     assert b"sentinel" not in database.read_bytes()
 
 

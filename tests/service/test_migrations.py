@@ -28,7 +28,7 @@ from runwatch.service import database as database_module
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.migrations import revisions
 from runwatch.service.migrations.backup import backup_of
-from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
+from runwatch.service.tables import SCHEMA_VERSION, metadata, runs_table
 from runwatch.service.transaction import Transaction
 from tests.make_data_of_0_1_0 import unpack
 from tests.service.conftest import Json, Serving
@@ -385,11 +385,11 @@ async def test_a_table_that_others_refer_to_can_be_made_anew(
     database = ServiceDatabase.open(path, FakeClock())
 
     def write(transaction: Transaction) -> tuple[int, int]:
-        row = transaction.one(runs, {"execution_id": told["runs"][0]})
+        row = transaction.one(runs_table, {"execution_id": told["runs"][0]})
         assert row is not None
         copied = {name: value for name, value in row.items() if name != "sequence"}
-        transaction.add(runs, **copied | {"execution_id": "ex"})
-        added = transaction.one(runs, {"execution_id": "ex"})
+        transaction.add(runs_table, **copied | {"execution_id": "ex"})
+        added = transaction.one(runs_table, {"execution_id": "ex"})
         assert added is not None
         return added["sequence"], transaction._connection.exec_driver_sql("PRAGMA foreign_keys").scalar_one()
 

@@ -30,7 +30,7 @@ from runwatch.service.backends.postgresql_session import Session
 from runwatch.service.database import ServiceDatabase, SingleWriterDatabase
 from runwatch.service.errors import DatabaseUnreachableError
 from runwatch.service.migrations import revisions
-from runwatch.service.tables import SCHEMA_VERSION, metadata, tenants
+from runwatch.service.tables import SCHEMA_VERSION, metadata, tenants_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Serving, echo_body
 from tests.support import postgres
@@ -85,11 +85,13 @@ def database(place: Place) -> Iterator[ServiceDatabase]:
 
 
 def add(name: str) -> Callable[[Transaction], None]:
-    return lambda transaction: transaction.add(tenants, tenant_id=name, display_name=name, created_at="now")
+    return lambda transaction: transaction.add(tenants_table, tenant_id=name, display_name=name, created_at="now")
 
 
 async def names(database: ServiceDatabase) -> list[str]:
-    return await database.read(lambda transaction: [row["tenant_id"] for row in transaction.list_all(tenants, {})])
+    return await database.read(
+        lambda transaction: [row["tenant_id"] for row in transaction.list_all(tenants_table, {})]
+    )
 
 
 async def test_one_service_at_a_time_uses_a_database_and_a_second_one_is_told_who(
@@ -126,7 +128,7 @@ async def test_texts_of_every_kind_come_back_and_compare_by_their_characters(
     for name in ["b", "B", "a", "ä", *odd]:
         await database.write(add(name))
     assert sorted(await names(database)) == sorted(["b", "B", "a", "ä", *odd])
-    found = await database.read(lambda transaction: transaction.list_all(tenants, {"display_name": tuple(odd)}))
+    found = await database.read(lambda transaction: transaction.list_all(tenants_table, {"display_name": tuple(odd)}))
     assert {row["tenant_id"] for row in found} == set(odd)
     ordered = place.sql("SELECT tenant_id FROM tenants WHERE created_at >= 'now' ORDER BY tenant_id LIMIT 3")
     assert ordered == [("B",), ("a",), ("a\ufdd00b",)]

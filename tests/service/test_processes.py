@@ -34,7 +34,7 @@ from runwatch.service.migrations import upgrade
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization.wallet import set_limits
 from runwatch.service.server import reseal_data_dir
-from runwatch.service.tables import SCHEMA_VERSION, api_keys, tenants
+from runwatch.service.tables import SCHEMA_VERSION, api_keys_table, tenants_table
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
 from tests.service.conftest import Local, bearing, echo_body, keyed, serve_in_process
@@ -327,7 +327,7 @@ async def test_the_master_key_is_rotated_only_while_no_process_uses_the_database
 async def test_a_start_with_a_wrong_master_key_is_refused_until_a_rotation_gives_the_right_one_up(team: Team) -> None:
     first, lost = await team.start(), MasterKeys.new()
     handle = await first.context.vault.put(Secret("sk-lost"))
-    keys_before = await first.context.database.read(lambda transaction: transaction.count(api_keys, {}))
+    keys_before = await first.context.database.read(lambda transaction: transaction.count(api_keys_table, {}))
     await first.running.context.close()
     with pytest.raises(LocalServiceError, match="No master key here opens") as refused:
         await team.start(master_keys=lambda: lost)
@@ -338,7 +338,9 @@ async def test_a_start_with_a_wrong_master_key_is_refused_until_a_rotation_gives
     assert await reseal_data_dir(options, SystemClock()) == 1
     second = await team.start(master_keys=lambda: lost)
     assert second.context.closed_handles == {handle}
-    assert await second.context.database.read(lambda transaction: transaction.count(api_keys, {})) == keys_before + 1
+    assert (
+        await second.context.database.read(lambda transaction: transaction.count(api_keys_table, {})) == keys_before + 1
+    )
     await second.running.context.close()
     assert await (await team.start()).context.vault.get(handle) == Secret("sk-lost")
 
@@ -349,7 +351,7 @@ async def test_a_process_that_stops_in_a_write_loses_its_turn_and_the_write(team
     begun, goes_on = threading.Event(), threading.Event()
 
     def stop(transaction: Transaction) -> None:
-        transaction.count(tenants, {})
+        transaction.count(tenants_table, {})
         begun.set()
         goes_on.wait()
 

@@ -12,7 +12,7 @@ from runwatch.records.proposal import Proposal
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
-from runwatch.service.tables.models import arms
+from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, bearing, keyed, me
 from tests.support.clock import START
@@ -31,7 +31,7 @@ async def propose(
 
     def effect(transaction: Transaction) -> str:
         tenant = tenant_id or local_tenant(transaction)
-        if transaction.one(arms, {"arm_id": arm_id}) is None:
+        if transaction.one(arms_table, {"arm_id": arm_id}) is None:
             register(transaction, tenant, arm_id)
         return proposals.add(
             transaction, tenant, execution_id=run_id, slice_id="sl_1", arm_id=arm_id,
@@ -48,16 +48,16 @@ async def propose(
 def register(transaction: Transaction, tenant_id: str, arm_id: str) -> None:
     """Register a skill under a given id."""
     transaction.add(
-        arms, arm_id=arm_id, tenant_id=tenant_id, kind="skill", display_name="Tone", status="ready", capability_tags=[],
-        data_class_grants=["public"], artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
-        artifact_hash=artifact_hash(DRY), created_at=format_iso(transaction.now),
-        updated_at=format_iso(transaction.now),
+        arms_table, arm_id=arm_id, tenant_id=tenant_id, kind="skill", display_name="Tone", status="ready",
+        capability_tags=[], data_class_grants=["public"], artifact_hash=artifact_hash(DRY),
+        artifact={"content": DRY, "version": "1", "editable_regions": ["tone"]},
+        created_at=format_iso(transaction.now), updated_at=format_iso(transaction.now),
     )  # fmt: skip
 
 
 async def skill_of(local: Local, arm_id: str = "arm_1") -> tuple[str, str, str]:
     """A skill's text, version and hash as they are stored."""
-    row = await local.context.database.read(lambda transaction: transaction.one(arms, {"arm_id": arm_id}))
+    row = await local.context.database.read(lambda transaction: transaction.one(arms_table, {"arm_id": arm_id}))
     assert row is not None
     return row["artifact"]["content"], row["artifact"]["version"], row["artifact_hash"]
 
@@ -179,7 +179,7 @@ async def test_a_repair_of_a_skill_that_has_changed_is_a_conflict_and_stays_pend
 async def test_a_repair_that_takes_out_a_declared_region_leaves_a_degraded_skill(held: Local) -> None:
     (proposal_id,) = await proposed(held, candidate="Write plainly.\n")
     await held.http.post(f"/v1/proposals/{proposal_id}/approve")
-    row = await held.context.database.read(lambda transaction: transaction.one(arms, {"arm_id": "arm_1"}))
+    row = await held.context.database.read(lambda transaction: transaction.one(arms_table, {"arm_id": "arm_1"}))
     assert row is not None
     assert row["status"] == "degraded"
     assert "'tone'" in row["status_reason"]

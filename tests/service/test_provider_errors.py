@@ -10,7 +10,7 @@ import pytest
 
 from runwatch.records.run import Run
 from runwatch.service.execution.live.live_rows import RETENTION, sweep
-from runwatch.service.tables.live import provider_messages
+from runwatch.service.tables.live import provider_messages_table
 from tests.service.conftest import Json, Serving
 from tests.service.live_work import live_body, only_slice
 from tests.service.sourcing import SECRET
@@ -128,7 +128,7 @@ async def test_the_words_are_forgotten_with_the_results_and_the_status_stays(
     async with serving(FakeClock(START + RETENTION + timedelta(days=1))) as service:
         assert await told(service.get(f"/v1/executions/{run_id}")) == (400, None)
         await service.context.database.write(sweep)
-        assert await service.context.database.read(lambda reading: reading.list_all(provider_messages, {})) == []
+        assert await service.context.database.read(lambda reading: reading.list_all(provider_messages_table, {})) == []
         assert await told(service.get(f"/v1/executions/{run_id}")) == (400, None)
     (error,) = run["provider_errors"]
     assert error["message"] == WORDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runwatch.base.clock import format_iso
-from runwatch.service.tables import receipt_arms
+from runwatch.service.tables import receipt_arms_table
 from tests.service.conftest import Local, capped
 from tests.support.problems import check
 
@@ -38,7 +38,7 @@ async def test_receipts_are_listed_newest_first_and_filtered(local: Local) -> No
     assert await found(status="cancelled") == []
     assert await found(arm_id="arm_1") == []
     await local.context.database.write(
-        lambda transaction: transaction.add(receipt_arms, execution_id=completed, arm_id="arm_1")
+        lambda transaction: transaction.add(receipt_arms_table, execution_id=completed, arm_id="arm_1")
     )
     assert await found(arm_id="arm_1") == [completed]
     assert await found(arm_id="arm_1", status="expired") == []

@@ -12,8 +12,8 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.service.access.api_keys import revoke
 from runwatch.service.access.browser_sessions import PATH
-from runwatch.service.tables import api_keys
-from runwatch.service.tables.review import sessions
+from runwatch.service.tables import api_keys_table
+from runwatch.service.tables.review import sessions_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.models.test_github import browser, signed_in
 from tests.service.sourcing import begin, connection_body, enter, post
@@ -125,7 +125,7 @@ async def test_the_sessions_of_a_revoked_key_are_forgotten(near: Local) -> None:
         await post(near, f"/v1/api-keys/{key_id}/revoke")
         start: Json = {"json": {"repository": "acme/widgets"}, "headers": {"Accept": "*/*"}}
         check(await person.post(f"{PATH}/intents", **start), "unauthenticated")
-    assert await near.context.database.read(lambda transaction: transaction.count(sessions, {})) == 0
+    assert await near.context.database.read(lambda transaction: transaction.count(sessions_table, {})) == 0
 
 
 async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(near: Local) -> None:
@@ -149,6 +149,6 @@ async def test_a_request_whose_body_comes_after_the_revocation_has_no_effect(nea
         await writer.wait_closed()
     assert answer.startswith(b"HTTP/1.1 401 ")
     names = await near.context.database.read(
-        lambda transaction: [row["display_name"] for row in transaction.list_all(api_keys, {})]
+        lambda transaction: [row["display_name"] for row in transaction.list_all(api_keys_table, {})]
     )
     assert "kept back" not in names

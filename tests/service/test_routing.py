@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from runwatch.service.execution.routing import candidates, note_verdict, score
-from runwatch.service.tables import models
-from runwatch.service.tables.live import arm_verdicts
+from runwatch.service.tables.live import arm_verdicts_table
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Transaction
 from tests.service.live_work import (
     ACCEPTED,
@@ -75,24 +75,24 @@ async def test_verdicts_of_customers_checks_are_counted_and_no_others(work: Live
     for _ in range(2):
         await work.done(live_body(verifier_id=verifier_id))
     await work.done(live_body())
-    (row,) = await work.rows(arm_verdicts)
+    (row,) = await work.rows(arm_verdicts_table)
     assert (row["arm_id"], row["verdicts"], row["accepted"]) == (arm_id, 2, 1)
 
 
 @pytest.mark.parametrize(
     ("table", "values"),
     [
-        (models.arms, {"status": "degraded"}),
-        (models.arms, {"status": "disabled"}),
-        (models.arms, {"kind": "agent"}),
-        (models.arms, {"data_class_grants": ["sandbox"]}),
-        (models.arms, {"model_deployment_id": None}),
-        (models.deployments, {"status": "disabled"}),
-        (models.deployments, {"data_classes": []}),
-        (models.connections, {"status": "disabled"}),
-        (models.connections, {"test_state": "failed"}),
-        (models.connections, {"binding_revision": 2}),
-        (models.connections, {"revoked_at": "2026-11-21T00:00:00.000Z"}),
+        (arms_table, {"status": "degraded"}),
+        (arms_table, {"status": "disabled"}),
+        (arms_table, {"kind": "agent"}),
+        (arms_table, {"data_class_grants": ["sandbox"]}),
+        (arms_table, {"model_deployment_id": None}),
+        (deployments_table, {"status": "disabled"}),
+        (deployments_table, {"data_classes": []}),
+        (connections_table, {"status": "disabled"}),
+        (connections_table, {"test_state": "failed"}),
+        (connections_table, {"binding_revision": 2}),
+        (connections_table, {"revoked_at": "2026-11-21T00:00:00.000Z"}),
     ],
 )
 async def test_an_option_that_may_not_or_cannot_run_is_none(work: LiveWork, table: Any, values: dict[str, Any]) -> None:

@@ -34,8 +34,7 @@ from runwatch.service.execution.live.state import (
     to_json_value,
 )
 from runwatch.service.execution.state_machine import CAPABILITY, RunState, SliceState
-from runwatch.service.tables import receipts as receipts_table
-from runwatch.service.tables import runs as runs_table
+from runwatch.service.tables import receipts_table, runs_table
 from runwatch.service.transaction import Transaction
 from runwatch.view.export import text_output
 from runwatch.view.export.file_formats import export_records

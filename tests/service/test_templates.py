@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.models.catalog import variant_id
-from runwatch.service.tables.models import deployments
+from runwatch.service.tables.models import deployments_table
 from tests.service.conftest import Local, Serving
 from tests.service.sourcing import SECRET, connect, post, save
 from tests.support.clock import FakeClock
@@ -276,6 +276,6 @@ async def test_a_model_without_open_data_does_not_count(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         await save(local, server)
         await local.context.database.write(
-            lambda transaction: transaction.change(deployments, {}, data_classes=["tenant_internal"])
+            lambda transaction: transaction.change(deployments_table, {}, data_classes=["tenant_internal"])
         )
         assert await blocked_by(local) == [("deployment_required", "sync_source_deployments")]

@@ -11,7 +11,7 @@ from runwatch.records.usage import Usage
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.execution import run_owners
 from runwatch.service.organization import usage
-from runwatch.service.tables import receipts, runs
+from runwatch.service.tables import receipts_table, runs_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, bearing, echo_body, keyed, other_tenant
 from tests.support.problems import check, fields
@@ -43,12 +43,12 @@ async def keep(local: Local, raw: Json, *, tenant_id: str | None = None, key_id:
     def effect(transaction: Transaction) -> None:
         tenant = tenant_id or local_tenant(transaction)
         transaction.add(
-            runs, execution_id=raw["execution_id"], tenant_id=tenant, mode=raw["mode"], status=raw["status"],
+            runs_table, execution_id=raw["execution_id"], tenant_id=tenant, mode=raw["mode"], status=raw["status"],
             policy="{}", max_runtime_s=60.0, slices=[], spend_usd="0", created_at=raw["created_at"],
             completed_at=raw["completed_at"],
         )  # fmt: skip
         transaction.add(
-            receipts, execution_id=raw["execution_id"], tenant_id=tenant, status=raw["status"],
+            receipts_table, execution_id=raw["execution_id"], tenant_id=tenant, status=raw["status"],
             completed_at=raw["completed_at"], body=dumps(raw),
         )  # fmt: skip
         if key_id is not None:
@@ -181,7 +181,7 @@ async def test_more_runs_than_one_statement_takes_keep_their_keys(local: Local) 
     def effect(transaction: Transaction) -> None:
         for name in names:
             transaction.add(
-                runs, execution_id=name, tenant_id=local_tenant(transaction), mode="echo", status="completed",
+                runs_table, execution_id=name, tenant_id=local_tenant(transaction), mode="echo", status="completed",
                 policy="{}", max_runtime_s=60.0, slices=[], spend_usd="0", created_at="2026-11-20T00:00:00.000Z",
             )  # fmt: skip
             run_owners.record_owner(transaction, name, me)

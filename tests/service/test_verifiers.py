@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.tables.organization import audit
+from runwatch.service.tables.organization import audit_table
 from tests.service.conftest import Json, Local, Serving
 from tests.support.dock import Dock, dock
 from tests.support.problems import check, fields
@@ -236,7 +236,7 @@ async def test_what_is_done_to_a_check_is_in_the_decision_log(local: Local) -> N
     await local.http.delete(f"{PATH}/{verifier_id}")
     await local.http.delete(f"{PATH}/{verifier_id}")
     rows = await local.context.database.read(
-        lambda transaction: transaction.oldest(audit, {"resource_id": verifier_id})
+        lambda transaction: transaction.oldest(audit_table, {"resource_id": verifier_id})
     )
     assert [(row["kind"], row["action"], row["resource_type"]) for row in rows] == [
         ("registry_action", action, "verifier") for action in ("registered", "updated", "retired")

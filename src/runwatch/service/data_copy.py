@@ -26,8 +26,8 @@ from runwatch.service.backends.data_directory import take_data_dir, unusable
 from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE, find_backend
-from runwatch.service.tables import SCHEMA_VERSION, metadata, runs
-from runwatch.service.tables.organization import sealed_secrets, webhook_deliveries
+from runwatch.service.tables import SCHEMA_VERSION, metadata, runs_table
+from runwatch.service.tables.organization import sealed_secrets_table, webhook_deliveries_table
 
 if TYPE_CHECKING:
     from runwatch.service.backends.postgresql import PostgresDatabase
@@ -129,10 +129,12 @@ def _copy_rows(source: SqliteFile, target: PostgresDatabase, secrets: Mapping[st
                 )
         # The secrets of a team service are in its database, for all of its processes.
         for handle, sealed in secrets.items():
-            new.execute(sealed_secrets.insert(), {"handle": handle, "sealed": sealed, "created_at": now})
+            new.execute(sealed_secrets_table.insert(), {"handle": handle, "sealed": sealed, "created_at": now})
         target.continue_sequences(new, source.last_sequences(old))
-        unfinished = old.execute(select(func.count()).where(runs.c.status.not_in(FINAL_STATES))).scalar_one()
-        deliveries = old.execute(select(func.count()).where(webhook_deliveries.c.status == "pending")).scalar_one()
+        unfinished = old.execute(select(func.count()).where(runs_table.c.status.not_in(FINAL_STATES))).scalar_one()
+        deliveries = old.execute(
+            select(func.count()).where(webhook_deliveries_table.c.status == "pending")
+        ).scalar_one()
     return DataCopy(copied, len(secrets), unfinished, deliveries)
 
 

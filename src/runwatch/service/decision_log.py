@@ -11,7 +11,7 @@ from typing import Final
 
 from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
-from runwatch.service.tables.organization import audit
+from runwatch.service.tables.organization import audit_table
 from runwatch.service.transaction import Row, Transaction
 
 KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")
@@ -37,7 +37,7 @@ def record_decision(
     assert kind in KINDS, kind
     assert resource_type in RESOURCE_TYPES, resource_type
     transaction.add(
-        audit,
+        audit_table,
         decision_id=new_id("dec", transaction.now),
         tenant_id=tenant_id,
         kind=kind,
@@ -51,4 +51,4 @@ def record_decision(
 
 def entries(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
     """Return the decisions of an organization from ``since`` until before ``before``, oldest first."""
-    return transaction.oldest(audit, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))
+    return transaction.oldest(audit_table, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))

@@ -38,7 +38,7 @@ from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.organization.webhook_sender import WebhookSender
 from runwatch.service.outbound import OutboundClient
 from runwatch.service.sample.check_addresses import update_check_addresses
-from runwatch.service.tables.organization import local_owner
+from runwatch.service.tables.organization import local_owner_table
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
@@ -177,7 +177,7 @@ def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction
 
     A worker beside other processes needs no key.
     """
-    is_first = options.has_interface or not transaction.count(local_owner, {})
+    is_first = options.has_interface or not transaction.count(local_owner_table, {})
     key = ensure_owner(transaction, offered_key, shared_from=options.shared_name) if is_first else offered_key
     tenant_id = local_tenant(transaction)
     if options.balance_usd is not None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from runwatch.service.access.authentication import KEY_PREFIX, ActiveKeys
-from runwatch.service.tables import api_keys
+from runwatch.service.tables import api_keys_table
 from tests.service.conftest import Local, Serving, other_tenant
 from tests.support.master_keys import opened_service_file
 from tests.support.problems import check
@@ -53,7 +53,9 @@ async def test_a_revoked_key_is_refused(local: Local) -> None:
     account = (await local.http.get("/v1/account", headers=as_second)).json()
     assert account["authenticated_principal_id"] == key_id
     database = local.context.database
-    await database.write(lambda transaction: transaction.change(api_keys, {"api_key_id": key_id}, status="revoked"))
+    await database.write(
+        lambda transaction: transaction.change(api_keys_table, {"api_key_id": key_id}, status="revoked")
+    )
     local.context.keys = await database.read(partial(ActiveKeys.load, clock=local.clock))
     check(await local.http.get("/v1/account", headers=as_second), "unauthenticated")
 
@@ -122,7 +124,7 @@ async def test_a_revoked_owner_key_is_replaced_and_never_taken_back(serving: Ser
     async with serving() as service:
         old = service.key
         await service.context.database.write(
-            lambda transaction: transaction.change(api_keys, {"role": "owner"}, status="revoked")
+            lambda transaction: transaction.change(api_keys_table, {"role": "owner"}, status="revoked")
         )
     async with serving() as service:
         assert service.key != old

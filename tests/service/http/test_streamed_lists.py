@@ -17,7 +17,7 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes import ENDPOINTS
 from runwatch.service.routes.receipts import list_receipts
-from runwatch.service.tables import events, receipts, runs
+from runwatch.service.tables import events_table, receipts_table, runs_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Local, Serving
 
@@ -38,9 +38,16 @@ async def keep(local: Local, numbers: range) -> None:
             status = "failed" if number % 10 == 0 else "completed"
             mine = {"execution_id": f"ex_{number}", "tenant_id": tenant_id, "status": status, "completed_at": AT}
             transaction.add(
-                runs, **mine, mode="echo", policy="{}", max_runtime_s=60.0, slices=[], spend_usd="0", created_at=AT
+                runs_table,
+                **mine,
+                mode="echo",
+                policy="{}",
+                max_runtime_s=60.0,
+                slices=[],
+                spend_usd="0",
+                created_at=AT,
             )
-            transaction.add(receipts, **mine, body=receipt_text(number))
+            transaction.add(receipts_table, **mine, body=receipt_text(number))
 
     await local.context.database.write(effect)
 
@@ -92,7 +99,7 @@ async def test_the_events_of_a_run_come_in_order_and_behind_the_one_that_is_name
             for name in ("ex_0", "ex_1"):
                 event_id = f"ev_{name}_{number}"
                 body = dumps({"event_id": event_id, "execution_id": name})
-                transaction.add(events, event_id=event_id, execution_id=name, body=body)
+                transaction.add(events_table, event_id=event_id, execution_id=name, body=body)
 
     await local.context.database.write(effect)
 
@@ -114,7 +121,7 @@ async def test_nothing_is_read_ahead_of_who_takes_the_list(local: Local) -> None
 
     def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
         read.append(edge)
-        return transaction.oldest(receipts, {}, after=edge or 0, limit=PART_ROWS)
+        return transaction.oldest(receipts_table, {}, after=edge or 0, limit=PART_ROWS)
 
     answer = await stream_texts(await owner_call(local), "receipts", read_part)
     assert len(read) == 1

@@ -21,15 +21,15 @@ from runwatch.service.access.authentication import Principal
 from runwatch.service.access.finder import finder
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.errors import RefusalError
-from runwatch.service.tables import api_keys
-from runwatch.service.tables.organization import key_expiries, key_uses
+from runwatch.service.tables import api_keys_table
+from runwatch.service.tables.organization import key_expiries_table, key_uses_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KeyRow = Mapping[str, Any]
 """A key's row with its expiry and last use."""
 
 
-_find: Final = finder(api_keys, "api_key_id", "API key")
+_find: Final = finder(api_keys_table, "api_key_id", "API key")
 
 
 def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
@@ -43,14 +43,14 @@ def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
 
 def list_all(transaction: Transaction, tenant_id: str) -> list[KeyRow]:
     """Return all keys of an organization including revoked ones, newest first."""
-    rows = [_whole(transaction, row) for row in transaction.list_all(api_keys, {"tenant_id": tenant_id})]
+    rows = [_whole(transaction, row) for row in transaction.list_all(api_keys_table, {"tenant_id": tenant_id})]
     return sorted(rows, key=lambda row: (row["created_at"], row["api_key_id"]), reverse=True)
 
 
 def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_name: str) -> KeyRow:
     """Relabel a key in any state. Refuses with ``not_found``."""
     find(transaction, tenant_id, api_key_id)
-    transaction.change(api_keys, {"api_key_id": api_key_id}, display_name=display_name)
+    transaction.change(api_keys_table, {"api_key_id": api_key_id}, display_name=display_name)
     return find(transaction, tenant_id, api_key_id)
 
 
@@ -64,13 +64,15 @@ def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> K
     row = find(transaction, principal.tenant_id, api_key_id)
     if row["status"] != "active":
         raise RefusalError("invalid_state", "The key is already revoked or has expired.")
-    owners = transaction.list_all(api_keys, {"tenant_id": principal.tenant_id, "role": "owner", "status": "active"})
+    owners = transaction.list_all(
+        api_keys_table, {"tenant_id": principal.tenant_id, "role": "owner", "status": "active"}
+    )
     lasting = {owner["api_key_id"] for owner in owners if _expiry(transaction, owner) is None}
     if lasting == {api_key_id}:
         detail = "This is the last key of an owner that does not expire; mint another such key first."
         raise RefusalError("invalid_state", detail)
     transaction.change(
-        api_keys,
+        api_keys_table,
         {"api_key_id": api_key_id},
         status="revoked",
         revoked_at=format_iso(transaction.now),
@@ -83,13 +85,13 @@ def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> K
 
 
 def _expiry(transaction: Transaction, row: Row) -> str | None:
-    expiry = transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
+    expiry = transaction.one(key_expiries_table, {"api_key_id": row["api_key_id"]})
     return None if expiry is None else str(expiry["expires_at"])
 
 
 def _whole(transaction: Transaction, row: Row) -> KeyRow:
     expires_at = _expiry(transaction, row)
-    use = transaction.one(key_uses, {"api_key_id": row["api_key_id"]})
+    use = transaction.one(key_uses_table, {"api_key_id": row["api_key_id"]})
     whole = {**row, "expires_at": expires_at, "last_used_at": use and use["last_used_at"]}
     if row["status"] == "active" and expires_at is not None and expires_at <= format_iso(transaction.now):
         whole |= {"status": "revoked", "revoked_at": expires_at}

@@ -14,8 +14,8 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id, random_word
-from runwatch.service.tables import api_keys, tenants
-from runwatch.service.tables.organization import key_expiries, local_owner
+from runwatch.service.tables import api_keys_table, tenants_table
+from runwatch.service.tables.organization import key_expiries_table, local_owner_table
 from runwatch.service.transaction import Row, Transaction
 
 KEY_PREFIX: Final = "solverapi_test_"
@@ -71,7 +71,7 @@ def add_key(
     """
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
     transaction.add(
-        api_keys,
+        api_keys_table,
         api_key_id=key_id,
         tenant_id=tenant_id,
         key_hash=hash_secret(key.reveal()),
@@ -81,7 +81,7 @@ def add_key(
         status="active",
     )
     if expires_in is not None:
-        transaction.add(key_expiries, api_key_id=key_id, expires_at=format_iso(transaction.now + expires_in))
+        transaction.add(key_expiries_table, api_key_id=key_id, expires_at=format_iso(transaction.now + expires_in))
     return key_id
 
 
@@ -91,9 +91,9 @@ def is_active(transaction: Transaction, key_id: str) -> bool:
     Everything started by a key checks this at each step, so that nothing outlives its key (manual: security, "Private
     pages").
     """
-    if transaction.one(api_keys, {"api_key_id": key_id, "status": "active"}) is None:
+    if transaction.one(api_keys_table, {"api_key_id": key_id, "status": "active"}) is None:
         return False
-    expiry = transaction.one(key_expiries, {"api_key_id": key_id})
+    expiry = transaction.one(key_expiries_table, {"api_key_id": key_id})
     return expiry is None or str(expiry["expires_at"]) > format_iso(transaction.now)
 
 
@@ -109,25 +109,25 @@ def ensure_owner(transaction: Transaction, offered: Secret, *, shared_from: str 
             another.
     """
     key = offered if offered.reveal().startswith(KEY_PREFIX) else new_key()
-    known = transaction.one(api_keys, {"key_hash": hash_secret(key.reveal())})
+    known = transaction.one(api_keys_table, {"key_hash": hash_secret(key.reveal())})
     if (
         known is not None
         and known["status"] == "active"
         and known["role"] == "owner"
-        and transaction.one(key_expiries, {"api_key_id": known["api_key_id"]}) is None
+        and transaction.one(key_expiries_table, {"api_key_id": known["api_key_id"]}) is None
     ):
         _settle(transaction, known["tenant_id"], known["api_key_id"])
         return key
     if known is not None:
         key = new_key()
     # A database older than the record of the file's key has no other owner key.
-    owners = transaction.list_all(local_owner, {}) or transaction.list_all(
-        api_keys, {"role": "owner", "status": "active"}
+    owners = transaction.list_all(local_owner_table, {}) or transaction.list_all(
+        api_keys_table, {"role": "owner", "status": "active"}
     )
     earlier = next(iter(owners), None)
     if earlier is not None and not shared_from:
         active = {"api_key_id": earlier["api_key_id"], "status": "active"}
-        transaction.change(api_keys, active, status="revoked", revoked_at=format_iso(transaction.now))
+        transaction.change(api_keys_table, active, status="revoked", revoked_at=format_iso(transaction.now))
     tenant_id = _first_tenant(transaction) if earlier is None else earlier["tenant_id"]
     name = f"owner of {shared_from}" if shared_from else "owner"
     _settle(transaction, tenant_id, add_key(transaction, tenant_id, key, role="owner", display_name=name))
@@ -136,24 +136,24 @@ def ensure_owner(transaction: Transaction, offered: Secret, *, shared_from: str 
 
 def local_tenant(transaction: Transaction) -> str:
     """Return the organization that the key of ``service.json`` opens."""
-    (owner,) = transaction.list_all(local_owner, {})
+    (owner,) = transaction.list_all(local_owner_table, {})
     return str(owner["tenant_id"])
 
 
 def _settle(transaction: Transaction, tenant_id: str, key_id: str) -> None:
-    transaction.remove(local_owner, {})
-    transaction.add(local_owner, tenant_id=tenant_id, api_key_id=key_id)
+    transaction.remove(local_owner_table, {})
+    transaction.add(local_owner_table, tenant_id=tenant_id, api_key_id=key_id)
 
 
 def _first_tenant(transaction: Transaction) -> str:
-    for tenant in transaction.list_all(tenants, {}):
+    for tenant in transaction.list_all(tenants_table, {}):
         return str(tenant["tenant_id"])
     return add_tenant(transaction, "Local organization")
 
 
 def add_tenant(transaction: Transaction, display_name: str) -> str:
     tenant_id = new_id("ten", transaction.now)
-    transaction.add(tenants, tenant_id=tenant_id, display_name=display_name)
+    transaction.add(tenants_table, tenant_id=tenant_id, display_name=display_name)
     return tenant_id
 
 
@@ -192,8 +192,8 @@ class ActiveKeys:
 
     @classmethod
     def load(cls, transaction: Transaction, clock: Clock) -> ActiveKeys:
-        expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.list_all(key_expiries, {})}
-        return cls(transaction.list_all(api_keys, {"status": "active"}), clock, expiries)
+        expiries = {row["api_key_id"]: row["expires_at"] for row in transaction.list_all(key_expiries_table, {})}
+        return cls(transaction.list_all(api_keys_table, {"status": "active"}), clock, expiries)
 
     def add(self, key_hash: str, principal: Principal, expires_at: str | None = None) -> None:
         """Add a key that was stored.
@@ -217,11 +217,11 @@ class ActiveKeys:
         where = {"api_key_id": key_id} if key_id else {"key_hash": hash_secret(_shown_key(authorization))}
 
         def find(transaction: Transaction) -> tuple[Row | None, Row | None]:
-            row = transaction.one(api_keys, where)
+            row = transaction.one(api_keys_table, where)
             # Role and expiry of a key never change.
             if row is None or row["api_key_id"] in self._hashes:
                 return row, None
-            return row, transaction.one(key_expiries, {"api_key_id": row["api_key_id"]})
+            return row, transaction.one(key_expiries_table, {"api_key_id": row["api_key_id"]})
 
         row, expiry = await database.look(find)
         if row is None:

@@ -14,7 +14,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import hash_secret
-from runwatch.service.tables.review import sessions
+from runwatch.service.tables.review import sessions_table
 from runwatch.service.transaction import Transaction
 
 COOKIE: Final = "runwatch_session"
@@ -38,9 +38,9 @@ def begin(transaction: Transaction, api_key_id: str) -> Secret:
     """Start a session for a key and return the cookie's value. Expired sessions are removed."""
     token = Secret(secrets.token_urlsafe(_TOKEN_BYTES))
     keep_secret(token)
-    transaction.remove(sessions, {}, until=("expires_at", format_iso(transaction.now)))
+    transaction.remove(sessions_table, {}, until=("expires_at", format_iso(transaction.now)))
     transaction.add(
-        sessions,
+        sessions_table,
         token_hash=hash_secret(token.reveal()),
         api_key_id=api_key_id,
         expires_at=format_iso(transaction.now + VALID_FOR),
@@ -50,17 +50,17 @@ def begin(transaction: Transaction, api_key_id: str) -> Secret:
 
 def find_key(transaction: Transaction, token: str) -> str | None:
     """Return the id of the key behind a session, or ``None`` if it does not exist or has expired."""
-    row = transaction.one(sessions, {"token_hash": hash_secret(token)})
+    row = transaction.one(sessions_table, {"token_hash": hash_secret(token)})
     return None if row is None or row["expires_at"] <= format_iso(transaction.now) else str(row["api_key_id"])
 
 
 def end(transaction: Transaction, token: str) -> None:
     """End a session; do nothing if it does not exist."""
-    transaction.remove(sessions, {"token_hash": hash_secret(token)})
+    transaction.remove(sessions_table, {"token_hash": hash_secret(token)})
 
 
 def end_all(transaction: Transaction, api_key_id: str) -> None:
-    transaction.remove(sessions, {"api_key_id": api_key_id})
+    transaction.remove(sessions_table, {"api_key_id": api_key_id})
 
 
 def cookie_headers(token: Secret | None, *, is_secure: bool) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault, new_handle
 from runwatch.service.database import TransactionRunner
-from runwatch.service.tables.organization import sealed_secrets
+from runwatch.service.tables.organization import sealed_secrets_table
 from runwatch.service.transaction import Transaction
 
 UNNAMED_FOR: Final = timedelta(hours=1)
@@ -38,7 +38,7 @@ class DatabaseVault(Vault):
         Raises:
             LocalServiceError: there are secrets, and the key of none is here.
         """
-        kept = await database.read(lambda transaction: transaction.list_all(sealed_secrets, {}))
+        kept = await database.read(lambda transaction: transaction.list_all(sealed_secrets_table, {}))
         if kept and not any(keys.has_key_of(row["sealed"]) for row in kept):
             raise LocalServiceError(
                 "No master key here opens the secrets of this database",
@@ -55,24 +55,26 @@ class DatabaseVault(Vault):
         keep_secret(secret)
         handle = new_handle()
         sealed = self._keys.seal(secret.reveal().encode("utf-8", "surrogatepass"), handle)
-        await self._database.write(lambda transaction: transaction.add(sealed_secrets, handle=handle, sealed=sealed))
+        await self._database.write(
+            lambda transaction: transaction.add(sealed_secrets_table, handle=handle, sealed=sealed)
+        )
         return handle
 
     async def get(self, handle: str) -> Secret | None:
-        row = await self._database.read(lambda transaction: transaction.one(sealed_secrets, {"handle": handle}))
+        row = await self._database.read(lambda transaction: transaction.one(sealed_secrets_table, {"handle": handle}))
         return None if row is None else self._open(handle, row["sealed"])
 
     async def remove(self, handle: str) -> None:
-        await self._database.write(lambda transaction: transaction.remove(sealed_secrets, {"handle": handle}))
+        await self._database.write(lambda transaction: transaction.remove(sealed_secrets_table, {"handle": handle}))
 
     async def sweep(self, named: Collection[str]) -> None:
         """Remove every secret whose handle is not named, unless it is new."""
 
         def sweep(transaction: Transaction) -> None:
             before = format_iso(transaction.now - UNNAMED_FOR)
-            for row in transaction.list_all(sealed_secrets, {}):
+            for row in transaction.list_all(sealed_secrets_table, {}):
                 if row["handle"] not in {*named, PROOF} and row["created_at"] < before:
-                    transaction.remove(sealed_secrets, {"handle": row["handle"]})
+                    transaction.remove(sealed_secrets_table, {"handle": row["handle"]})
 
         await self._database.write(sweep)
 
@@ -81,14 +83,14 @@ class DatabaseVault(Vault):
 
         def take_over(transaction: Transaction) -> tuple[str, ...]:
             closed = []
-            for row in transaction.list_all(sealed_secrets, {}):
+            for row in transaction.list_all(sealed_secrets_table, {}):
                 handle, sealed = row["handle"], row["sealed"]
                 secret = self._open(handle, sealed)
                 if secret is None:
                     closed.append(handle)
                 elif not self._keys.is_newest(sealed):
                     renewed = self._keys.seal(secret.reveal().encode("utf-8", "surrogatepass"), handle)
-                    transaction.change(sealed_secrets, {"handle": handle}, sealed=renewed)
+                    transaction.change(sealed_secrets_table, {"handle": handle}, sealed=renewed)
             return tuple(sorted(closed))
 
         return await self._database.write(take_over)
@@ -97,8 +99,8 @@ class DatabaseVault(Vault):
         """Do the same, and have the database take the newest master key, even if no secret opens with the others."""
 
         def prove(transaction: Transaction) -> None:
-            transaction.remove(sealed_secrets, {"handle": PROOF})
-            transaction.add(sealed_secrets, handle=PROOF, sealed=self._keys.seal(b"", PROOF))
+            transaction.remove(sealed_secrets_table, {"handle": PROOF})
+            transaction.add(sealed_secrets_table, handle=PROOF, sealed=self._keys.seal(b"", PROOF))
 
         await self._database.write(prove)
         return await self.take_over()

@@ -7,7 +7,7 @@ from typing import Final
 
 from runwatch.base.clock import Clock, format_iso
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables.organization import key_uses
+from runwatch.service.tables.organization import key_uses_table
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
@@ -58,12 +58,12 @@ class KeyUses:
 
         def keep(transaction: Transaction) -> None:
             for key_id, at in uses.items():
-                known = transaction.one(key_uses, {"api_key_id": key_id})
+                known = transaction.one(key_uses_table, {"api_key_id": key_id})
                 if known is None:
-                    transaction.add(key_uses, api_key_id=key_id, last_used_at=at)
+                    transaction.add(key_uses_table, api_key_id=key_id, last_used_at=at)
                 elif known["last_used_at"] < at:
                     # Another process may have written a later use.
-                    transaction.change(key_uses, {"api_key_id": key_id}, last_used_at=at)
+                    transaction.change(key_uses_table, {"api_key_id": key_id}, last_used_at=at)
 
         await self._database.write(keep)
         self._unkept = {key_id for key_id in self._unkept if self._last[key_id] != uses.get(key_id)}

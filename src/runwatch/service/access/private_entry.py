@@ -17,7 +17,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import Principal, hash_secret, is_active
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.checks import entry_intents
+from runwatch.service.tables.checks import entry_intents_table
 from runwatch.service.transaction import Row, Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)
@@ -72,7 +72,7 @@ def begin(
         expires_at=format_iso(transaction.now + valid_for),
     )
     transaction.add(
-        entry_intents,
+        entry_intents_table,
         **asdict(intent),
         token_hash=hash_secret(token),
     )
@@ -86,7 +86,7 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
         RefusalError: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, expired, or whose key
             is not active.
     """
-    row = transaction.one(entry_intents, {"token_hash": hash_secret(token), "kind": kind})
+    row = transaction.one(entry_intents_table, {"token_hash": hash_secret(token), "kind": kind})
     if row is None:
         raise RefusalError("not_found", "This address is not valid. Ask for a new one.")
     if row["used_at"] is not None:
@@ -100,7 +100,7 @@ def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
 
 def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | None:
     """Return the intent completed with a token while the address would still be valid, else ``None``."""
-    row = transaction.one(entry_intents, {"token_hash": hash_secret(token), "kind": kind})
+    row = transaction.one(entry_intents_table, {"token_hash": hash_secret(token), "kind": kind})
     if row is None or row["used_at"] is None or row["expires_at"] <= format_iso(transaction.now):
         return None
     return _intent(row)
@@ -108,7 +108,7 @@ def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | 
 
 def count_begun(transaction: Transaction, intent_id: str) -> str | None:
     """Return the id of the key that requested an intent, or ``None`` for an unknown intent."""
-    row = transaction.one(entry_intents, {"intent_id": intent_id})
+    row = transaction.one(entry_intents_table, {"intent_id": intent_id})
     return None if row is None else str(row["principal_id"])
 
 
@@ -119,7 +119,7 @@ def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
         RefusalError: as :func:`find` does.
     """
     intent = find(transaction, kind, token)
-    transaction.change(entry_intents, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))
+    transaction.change(entry_intents_table, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))
     return intent
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from runwatch.service.checks import bindings
 from runwatch.service.errors import make_validation_error
-from runwatch.service.tables.review import credentials
+from runwatch.service.tables.review import credentials_table
 from runwatch.service.transaction import Transaction
 
 UNKNOWN: Final = (
@@ -32,7 +32,7 @@ def check_auth_ref(
     """
     if not auth_ref:
         return
-    if transaction.one(credentials, {"credential_ref": auth_ref, "tenant_id": tenant_id}) is not None:
+    if transaction.one(credentials_table, {"credential_ref": auth_ref, "tenant_id": tenant_id}) is not None:
         return
     if subject_id is not None:
         binding = bindings.load(transaction, subject_id)

@@ -24,7 +24,7 @@ from runwatch.service.checks.binding_state import Binding, StagedKey
 from runwatch.service.checks.stop_date import StopDate
 from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import make_validation_error
-from runwatch.service.tables.checks import bindings, entry_intents
+from runwatch.service.tables.checks import bindings_table, entry_intents_table
 from runwatch.service.transaction import Row, Transaction
 
 _PORTS: Final = {"https": 443, "http": 80}
@@ -41,7 +41,7 @@ def find_origin(url: str) -> str:
 
 def load(transaction: Transaction, subject_id: str) -> Binding:
     """Return the current binding of a subject; an unbound one if there never was a key."""
-    row = transaction.one(bindings, {"subject_id": subject_id})
+    row = transaction.one(bindings_table, {"subject_id": subject_id})
     return Binding() if row is None else _as_of(transaction, row)
 
 
@@ -64,16 +64,16 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
         if step is not None:
             form["last_operation"] = {name: value for name, value in asdict(step).items() if name != "operation_key"}
         else:
-            asked = transaction.one(entry_intents, {"intent_id": operation_key, "subject_id": subject_id})
+            asked = transaction.one(entry_intents_table, {"intent_id": operation_key, "subject_id": subject_id})
             form["last_operation"] = {"status": "unknown"} if asked is None else None
     return form
 
 
 def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedKey:
     """Stage the key entered for an intent until its test."""
-    if transaction.one(bindings, {"subject_id": intent.subject_id}) is None:
+    if transaction.one(bindings_table, {"subject_id": intent.subject_id}) is None:
         transaction.add(
-            bindings,
+            bindings_table,
             subject_id=intent.subject_id,
             tenant_id=intent.tenant_id,
             kind=intent.kind,
@@ -160,13 +160,13 @@ def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None
 
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
     """Return the vault handle of the key in use at a time, or ``None``."""
-    row = transaction.one(bindings, {"subject_id": subject_id})
+    row = transaction.one(bindings_table, {"subject_id": subject_id})
     return None if row is None else states.advance_to(forms.from_row(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
     """Return every handle whose secret must stay in the vault, for all organizations."""
-    rows = transaction.list_all(bindings, {})
+    rows = transaction.list_all(bindings_table, {})
     return {handle for row in rows for handle in _as_of(transaction, row).handles}
 
 
@@ -191,7 +191,7 @@ async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_
     """Run :func:`destroy_retired` for every subject, or for those of one organization."""
     where = {} if tenant_id is None else {"tenant_id": tenant_id}
     subjects = await database.read(
-        lambda transaction: [row["subject_id"] for row in transaction.list_all(bindings, where)]
+        lambda transaction: [row["subject_id"] for row in transaction.list_all(bindings_table, where)]
     )
     for subject_id in subjects:
         await destroy_retired(database, vault, subject_id)
@@ -210,5 +210,5 @@ def _as_of(transaction: Transaction, row: Row) -> Binding:
 
 def save(transaction: Transaction, subject_id: str, binding: Binding) -> None:
     transaction.change(
-        bindings, {"subject_id": subject_id}, generation=binding.generation, state=forms.to_json(binding)
+        bindings_table, {"subject_id": subject_id}, generation=binding.generation, state=forms.to_json(binding)
     )

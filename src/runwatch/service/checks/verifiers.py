@@ -17,7 +17,7 @@ from runwatch.service.checks.binding_json import summary_json
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.checks import verifiers
+from runwatch.service.tables.checks import verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "endpoint"
@@ -81,7 +81,7 @@ def verifier_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 
 def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retired_too: bool = False) -> Row:
     """Return an output check of an organization. Refuses with ``not_found``."""
-    row = transaction.one(verifiers, {"verifier_id": verifier_id, "tenant_id": tenant_id})
+    row = transaction.one(verifiers_table, {"verifier_id": verifier_id, "tenant_id": tenant_id})
     if row is None or (row["retired_at"] is not None and not is_retired_too):
         raise RefusalError("not_found", "There is no output check with this id.")
     return row
@@ -99,7 +99,7 @@ def register(transaction: Transaction, principal: Principal, request: VerifierRe
     endpoint = {"url": request.endpoint.url, "auth_ref": request.endpoint.auth_ref}
     scoring = {"correctness": request.scoring.correctness, "quality": request.scoring.quality}
     transaction.add(
-        verifiers,
+        verifiers_table,
         verifier_id=verifier_id,
         tenant_id=principal.tenant_id,
         display_name=request.display_name,
@@ -142,7 +142,7 @@ def change(
     if report is not None:
         new |= {"status": report.status, "status_reason": report.status_reason}
     transaction.change(
-        verifiers,
+        verifiers_table,
         {"verifier_id": verifier_id},
         **new,
         revision=row["revision"] + 1,
@@ -181,7 +181,7 @@ def note_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
     if found["endpoint"] != row["endpoint"]:
         return found
     transaction.change(
-        verifiers,
+        verifiers_table,
         {"verifier_id": row["verifier_id"]},
         status=report.status,
         status_reason=report.status_reason,
@@ -199,7 +199,7 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
     if row["retired_at"] is not None:
         return
     moment = format_iso(transaction.now)
-    transaction.change(verifiers, {"verifier_id": verifier_id}, retired_at=moment, updated_at=moment)
+    transaction.change(verifiers_table, {"verifier_id": verifier_id}, retired_at=moment, updated_at=moment)
     bindings.release(transaction, verifier_id)
     note(transaction, principal, "retired", verifier_id)
 

@@ -16,7 +16,7 @@ from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.step_runner import StepRunner
-from runwatch.service.tables import runs as runs_table
+from runwatch.service.tables import runs_table
 from runwatch.service.transaction import Transaction
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import runs
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import run_claims
+from runwatch.service.tables.live import run_claims_table
 from runwatch.service.transaction import Transaction
 
 T = TypeVar("T")
@@ -27,9 +27,9 @@ def claim(transaction: Transaction, execution_id: str) -> tuple[RunState, int]:
     """Raise the fencing number of a run; return the run and the number. Earlier drivers write nothing from now on."""
     run = runs.load(transaction, execution_id)
     where = {"execution_id": execution_id}
-    known = transaction.one(run_claims, where)
+    known = transaction.one(run_claims_table, where)
     fence = 1 if known is None else known["fence"] + 1
-    transaction.put(run_claims, where, known, fence=fence)
+    transaction.put(run_claims_table, where, known, fence=fence)
     return run, fence
 
 
@@ -56,7 +56,7 @@ class FencedDatabase:
         """
 
         def fenced(transaction: Transaction) -> T:
-            if transaction.get(run_claims, self._where)["fence"] != self._fence:
+            if transaction.get(run_claims_table, self._where)["fence"] != self._fence:
                 raise FencedOutError
             return function(transaction)
 

@@ -44,8 +44,8 @@ from runwatch.service.execution.state_machine import RunState, Transition
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case
 from runwatch.service.organization import proposals
-from runwatch.service.tables.checks import verifiers
-from runwatch.service.tables.models import arms
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 _SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
@@ -205,7 +205,7 @@ def _start_call(transaction: Transaction, run: RunState, live: LiveRun, step: Ca
         state=STARTED,
         started_at=format_iso(transaction.now),
     )
-    route = routing.build_route(transaction, transaction.get(arms, {"arm_id": attempt.arm_id}))
+    route = routing.build_route(transaction, transaction.get(arms_table, {"arm_id": attempt.arm_id}))
     if route is None:
         # The arm was ready when the options were ranked but no longer is.
         missed = replace(attempt, state=FAILED, ended_at=attempt.started_at, reason="arm_not_ready", was_sent=False)
@@ -258,7 +258,7 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
 def _start_check(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
     if live.verifier_id is None:
         return _keep_check(transaction, run, live, checks.baseline_check(live, attempt, transaction.now))
-    return PendingCheck(run, attempt, transaction.get(verifiers, {"verifier_id": live.verifier_id}))
+    return PendingCheck(run, attempt, transaction.get(verifiers_table, {"verifier_id": live.verifier_id}))
 
 
 def _keep_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:

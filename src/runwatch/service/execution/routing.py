@@ -18,8 +18,8 @@ from typing import Final
 from runwatch.service.execution.live.state import RankedArm, Skill
 from runwatch.service.models.availability import READY, find_status, is_named_by
 from runwatch.service.models.catalog import lane_json, provenance, provider_name
-from runwatch.service.tables.live import arm_verdicts
-from runwatch.service.tables.models import arms, connections, deployments
+from runwatch.service.tables.live import arm_verdicts_table
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 COST_COEFFICIENT: Final = 0.5
@@ -54,15 +54,15 @@ def candidates(
     weight = COST_COEFFICIENT if cost_coefficient is None else cost_coefficient
     judged = {
         row["arm_id"]: (row["verdicts"], row["accepted"])
-        for row in transaction.list_all(arm_verdicts, {"tenant_id": tenant_id})
+        for row in transaction.list_all(arm_verdicts_table, {"tenant_id": tenant_id})
     }
     options = []
-    covering = _covering(transaction.oldest(arms, where), data_classes)
+    covering = _covering(transaction.oldest(arms_table, where), data_classes)
     # A few queries for all arms instead of two per arm.
     ids = tuple({arm["model_deployment_id"] for arm in covering} - {None})
-    rows = transaction.list_all(deployments, {"model_deployment_id": ids})
+    rows = transaction.list_all(deployments_table, {"model_deployment_id": ids})
     served = {row["model_deployment_id"]: row for row in rows}
-    rows = transaction.list_all(connections, {"connection_id": tuple({row["connection_id"] for row in rows})})
+    rows = transaction.list_all(connections_table, {"connection_id": tuple({row["connection_id"] for row in rows})})
     reached = {row["connection_id"]: row for row in rows}
     for arm in covering:
         deployment = served.get(arm["model_deployment_id"])
@@ -77,8 +77,8 @@ def build_route(transaction: Transaction, arm: Row) -> tuple[Row, Row] | None:
     """Return deployment and connection of a model arm, or ``None`` when it cannot be called now."""
     if arm["status"] != "ready" or arm["model_deployment_id"] is None:
         return None
-    deployment = transaction.get(deployments, {"model_deployment_id": arm["model_deployment_id"]})
-    connection = transaction.get(connections, {"connection_id": deployment["connection_id"]})
+    deployment = transaction.get(deployments_table, {"model_deployment_id": arm["model_deployment_id"]})
+    connection = transaction.get(connections_table, {"connection_id": deployment["connection_id"]})
     return _route(arm, deployment, connection)
 
 
@@ -101,25 +101,25 @@ def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient
 
 def note_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accepts: bool) -> None:
     """Count the verdict of an organization's own check on an arm's output."""
-    known = transaction.one(arm_verdicts, {"arm_id": arm_id})
+    known = transaction.one(arm_verdicts_table, {"arm_id": arm_id})
     if known is None:
-        transaction.add(arm_verdicts, arm_id=arm_id, tenant_id=tenant_id, verdicts=1, accepted=int(accepts))
+        transaction.add(arm_verdicts_table, arm_id=arm_id, tenant_id=tenant_id, verdicts=1, accepted=int(accepts))
         return
     transaction.change(
-        arm_verdicts, {"arm_id": arm_id}, verdicts=known["verdicts"] + 1, accepted=known["accepted"] + accepts
+        arm_verdicts_table, {"arm_id": arm_id}, verdicts=known["verdicts"] + 1, accepted=known["accepted"] + accepts
     )
 
 
 def has_grants(transaction: Transaction, tenant_id: str) -> set[str]:
     """Return every data class granted to some registered arm of an organization, except disabled arms."""
-    rows = transaction.list_all(arms, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
+    rows = transaction.list_all(arms_table, {"tenant_id": tenant_id, "status": ("ready", "degraded")})
     return {data_class for row in rows for data_class in row["data_class_grants"]}
 
 
 def find_skill(transaction: Transaction, tenant_id: str, data_classes: Collection[str]) -> Skill | None:
     """Return the oldest ready skill arm that is granted every data class, for ``repair_retry``."""
     where = {"tenant_id": tenant_id, "kind": "skill", "status": "ready"}
-    for arm in _covering(transaction.oldest(arms, where), data_classes):
+    for arm in _covering(transaction.oldest(arms_table, where), data_classes):
         return Skill(
             arm_id=arm["arm_id"],
             artifact_hash=arm["artifact_hash"],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from runwatch.service.tables.organization import run_owners
+from runwatch.service.tables.organization import run_owners_table
 from runwatch.service.transaction import Transaction
 
 # SQLite limits the number of values in one statement.
@@ -15,12 +15,12 @@ _AT_ONCE: Final = 500
 
 def record_owner(transaction: Transaction, execution_id: str, key_id: str) -> None:
     """Record the key that submitted a run, in the transaction that accepts it."""
-    transaction.add(run_owners, execution_id=execution_id, api_key_id=key_id)
+    transaction.add(run_owners_table, execution_id=execution_id, api_key_id=key_id)
 
 
 def find_owners(transaction: Transaction, execution_ids: Iterable[str]) -> dict[str, str]:
     """Return the submitting key of each run, of :data:`_AT_ONCE` at most; runs without a recorded key are left out."""
-    rows = transaction.list_all(run_owners, {"execution_id": tuple(execution_ids)})
+    rows = transaction.list_all(run_owners_table, {"execution_id": tuple(execution_ids)})
     return {row["execution_id"]: row["api_key_id"] for row in rows}
 
 

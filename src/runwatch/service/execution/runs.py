@@ -20,7 +20,7 @@ from runwatch.service.execution.receipts import build_receipt, find_fee, list_ar
 from runwatch.service.execution.state_machine import RunState, SliceState, Transition
 from runwatch.service.ids import new_id
 from runwatch.service.organization import wallet, webhooks
-from runwatch.service.tables import events, receipt_arms, receipts, runs
+from runwatch.service.tables import events_table, receipt_arms_table, receipts_table, runs_table
 from runwatch.service.transaction import Row, Transaction
 
 UNFINISHED: Final = {"status": LIVE_STATES}
@@ -32,7 +32,7 @@ _AT_WORK: Final = ("running", "progress")
 def add(transaction: Transaction, run: RunState) -> None:
     """Store a new run: its row and its first event."""
     transaction.add(
-        runs,
+        runs_table,
         execution_id=run.execution_id,
         tenant_id=run.tenant_id,
         mode=run.mode,
@@ -48,10 +48,10 @@ def add(transaction: Transaction, run: RunState) -> None:
 
 def load(transaction: Transaction, execution_id: str) -> RunState:
     """Load a run that is known to exist."""
-    return run_from_row(transaction.get(runs, {"execution_id": execution_id}))
+    return run_from_row(transaction.get(runs_table, {"execution_id": execution_id}))
 
 
-_find: Final = finder(runs, "execution_id", "run")
+_find: Final = finder(runs_table, "execution_id", "run")
 
 
 def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunState:
@@ -77,9 +77,9 @@ def wake(transaction: Transaction, tenant_id: str) -> None:
     limit = wallet.concurrency_of(transaction, tenant_id)
     if limit is None:
         return
-    room = limit - transaction.count(runs, {"tenant_id": tenant_id, "status": _AT_WORK})
+    room = limit - transaction.count(runs_table, {"tenant_id": tenant_id, "status": _AT_WORK})
     if room > 0:
-        for row in transaction.oldest(runs, {"tenant_id": tenant_id, "status": "queued"}, limit=room):
+        for row in transaction.oldest(runs_table, {"tenant_id": tenant_id, "status": "queued"}, limit=room):
             transaction.enqueue(row["execution_id"])
 
 
@@ -88,7 +88,7 @@ def is_next(transaction: Transaction, run: RunState) -> bool:
     limit = wallet.concurrency_of(transaction, run.tenant_id)
     if limit is None:
         return True
-    return transaction.count(runs, {"tenant_id": run.tenant_id, "status": _AT_WORK}) < limit
+    return transaction.count(runs_table, {"tenant_id": run.tenant_id, "status": _AT_WORK}) < limit
 
 
 def end(
@@ -117,7 +117,7 @@ def end(
 def record(transaction: Transaction, change: Transition) -> RunState:
     """Store what a step changed, its events, and everything that follows when the run became final."""
     run = change.run
-    transaction.change(runs, {"execution_id": run.execution_id}, **_progress_columns(run))
+    transaction.change(runs_table, {"execution_id": run.execution_id}, **_progress_columns(run))
     _add_events(transaction, change)
     if run.is_final:
         _close(transaction, run)
@@ -211,7 +211,7 @@ def _add_events(transaction: Transaction, change: Transition) -> None:
     for event in change.events:
         event_id = new_id("ev", transaction.now)
         body = dumps({"event_id": event_id, "execution_id": execution_id, **event})
-        transaction.add(events, event_id=event_id, execution_id=execution_id, body=body)
+        transaction.add(events_table, event_id=event_id, execution_id=execution_id, body=body)
 
 
 def _close(transaction: Transaction, run: RunState) -> None:
@@ -220,7 +220,7 @@ def _close(transaction: Transaction, run: RunState) -> None:
     live = live_rows.load(transaction, run) if run.mode == "live" else None
     receipt = build_receipt(run, live)
     transaction.add(
-        receipts,
+        receipts_table,
         execution_id=run.execution_id,
         tenant_id=run.tenant_id,
         status=run.status,
@@ -229,7 +229,7 @@ def _close(transaction: Transaction, run: RunState) -> None:
     )
     wallet.count_run(transaction, run.tenant_id, run.created_at, is_final=True)
     for arm_id in list_arms(receipt):
-        transaction.add(receipt_arms, arm_id=arm_id, execution_id=run.execution_id)
+        transaction.add(receipt_arms_table, arm_id=arm_id, execution_id=run.execution_id)
     if live is not None:
         live_rows.close(transaction, run.execution_id)
         wallet.charge(transaction, run.tenant_id, amounts.sum_amounts((live.spend, find_fee(live))), run.execution_id)

@@ -19,8 +19,8 @@ from runwatch.service.execution import review_composer, routing, run_owners, run
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState, new_run
 from runwatch.service.organization import wallet
-from runwatch.service.tables.checks import verifiers
-from runwatch.service.tables.models import arms, deployments
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.models import arms_table, deployments_table
 from runwatch.service.transaction import Transaction
 
 ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
@@ -123,9 +123,9 @@ def _check_known_classes(transaction: Transaction, tenant_id: str, request: RunR
     known = set(KNOWN_DATA_CLASSES)
     if known.issuperset(request.policy.data_classes):
         return
-    for row in transaction.list_all(arms, {"tenant_id": tenant_id}):
+    for row in transaction.list_all(arms_table, {"tenant_id": tenant_id}):
         known.update(row["data_class_grants"])
-    for row in transaction.list_all(deployments, {"tenant_id": tenant_id}):
+    for row in transaction.list_all(deployments_table, {"tenant_id": tenant_id}):
         known.update(row["data_classes"])
     failures = []
     for position, name in enumerate(request.policy.data_classes):
@@ -153,7 +153,7 @@ def _check_data_classes(transaction: Transaction, tenant_id: str, request: RunRe
     if request.mode == "echo":
         granted |= ECHO_DATA_CLASSES
     saved = {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")}
-    if request.mode == "live" and not transaction.count(arms, saved):
+    if request.mode == "live" and not transaction.count(arms_table, saved):
         raise RefusalError(
             "data_class_not_available",
             "No model is saved, so no live run can be accepted. Connect a source of models and save one of its models.",
@@ -174,13 +174,15 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
     arm_id = _required_arm(request)
     if arm_id is None:
         return
-    arm = transaction.one(arms, {"arm_id": arm_id, "tenant_id": tenant_id})
+    arm = transaction.one(arms_table, {"arm_id": arm_id, "tenant_id": tenant_id})
     if arm is not None and arm["kind"] in _OTHER_KINDS:
         message = f"{arm_id} {_OTHER_KINDS[arm['kind']]} Leave it out, or give the id of a saved model."
         raise make_validation_error(("routing.required_arm_id", message))
     if arm is None or arm["kind"] != "model":
         named = f"There is no saved model {arm_id}. " if _is_plain(arm_id) else ""
-        known = transaction.list_all(arms, {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")})
+        known = transaction.list_all(
+            arms_table, {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")}
+        )
         near = did_you_mean(arm_id, [one["arm_id"] for one in known])
         guess = f" {near[0].upper()}{near[1:]}" if near else ""
         listed = f"`{runwatch_command('arms list', kind='model')}` shows them."
@@ -202,7 +204,7 @@ def _check_verifier(transaction: Transaction, tenant_id: str, request: RunReques
     arm_id = _required_arm(request)
     if request.verifier_id is None:
         return
-    verifier = transaction.one(verifiers, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})
+    verifier = transaction.one(verifiers_table, {"verifier_id": request.verifier_id, "tenant_id": tenant_id})
     if verifier is None:
         raise make_validation_error(
             ("verifier_id", f"Must be the id of an output check of this organization. {_CHECKS}")

@@ -35,7 +35,7 @@ from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, 
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.router import Router
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import tenants
+from runwatch.service.tables import tenants_table
 
 _ABSOLUTE_TARGET: Final = re.compile(rb"http://([^/]*)(/.*)?", re.IGNORECASE)
 _METHOD_CHARACTERS: Final = 20
@@ -174,7 +174,7 @@ class ServiceApp:
             if now - self._asked_at >= READY_FOR_S:
                 try:
                     async with asyncio.timeout(READY_S):
-                        await self.context.database.read(lambda transaction: transaction.count(tenants, {}))
+                        await self.context.database.read(lambda transaction: transaction.count(tenants_table, {}))
                     self._was_ready = True
                 except (TimeoutError, DataError):
                     self._was_ready = False

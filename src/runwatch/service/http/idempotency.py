@@ -24,7 +24,7 @@ from runwatch.records.misplaced_secrets import find_secrets_in_ids
 from runwatch.service.access.authentication import Principal
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.tables import idempotency
+from runwatch.service.tables import idempotency_table
 from runwatch.service.transaction import Transaction
 
 KEY_LIFETIME: Final = timedelta(hours=24)
@@ -164,7 +164,7 @@ class IdempotentRequest:
             RefusalError: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another
                 body.
         """
-        row = transaction.one(idempotency, self._row)
+        row = transaction.one(idempotency_table, self._row)
         if row is None or row["recorded_at"] <= format_iso(transaction.now - KEY_LIFETIME):
             return None
         if row["principal_id"] != self.principal.key_id:
@@ -177,9 +177,9 @@ class IdempotentRequest:
         """Store a 2XX response as the first one; remove expired ones."""
         if not 200 <= answer.status < 300:
             return
-        transaction.remove(idempotency, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
+        transaction.remove(idempotency_table, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
         transaction.add(
-            idempotency,
+            idempotency_table,
             **self._row,
             principal_id=self.principal.key_id,
             digest=self.digest,

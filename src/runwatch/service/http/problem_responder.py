@@ -19,7 +19,7 @@ from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import DatabaseUnreachableError, RefusalError
 from runwatch.service.http.rate_limits import WINDOW_S, RateWindow
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.tables import problems
+from runwatch.service.tables import problems_table
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
@@ -127,10 +127,10 @@ class ProblemResponder:
     async def _keep(self, rows: Sequence[dict[str, object]]) -> None:
         def keep(transaction: Transaction) -> None:
             for row in rows:
-                transaction.add(problems, **row)
-            last = transaction.newest(problems, {}, limit=1)[0]["sequence"]
+                transaction.add(problems_table, **row)
+            last = transaction.newest(problems_table, {}, limit=1)[0]["sequence"]
             if (last - len(rows)) // _SWEEP_EVERY != last // _SWEEP_EVERY:
-                transaction.remove(problems, {}, until=("sequence", last - MAX_PROBLEMS))
+                transaction.remove(problems_table, {}, until=("sequence", last - MAX_PROBLEMS))
 
         try:
             await self._database.write(keep)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from runwatch.base.clock import Clock
 from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import RefusalError
-from runwatch.service.tables import rate_windows
+from runwatch.service.tables import rate_windows_table
 from runwatch.service.transaction import Transaction
 
 BODY_BYTES: Final = 1024 * 1024
@@ -186,11 +186,11 @@ class SharedRateLimiter(RateLimiter):
         """Count one request, or return the seconds until the next one is allowed."""
         assert self.requests_per_minute is not None
         now = transaction.now.timestamp()
-        row = transaction.one(rate_windows, {"name": name})
+        row = transaction.one(rate_windows_table, {"name": name})
         recent = [at for at in (() if row is None else row["recent"]) if now - WINDOW_S < at <= now]
         if len(recent) >= self.requests_per_minute:
             return max(1, math.ceil(recent[0] + WINDOW_S - now)) if recent else math.ceil(WINDOW_S)
-        transaction.put(rate_windows, {"name": name}, row, recent=[*recent, now])
+        transaction.put(rate_windows_table, {"name": name}, row, recent=[*recent, now])
         return 0
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runwatch.service.models.availability import route_availability
 from runwatch.service.models.catalog import provider_name
-from runwatch.service.tables.models import connections, deployments
+from runwatch.service.tables.models import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 _ALWAYS: Final = "arm_id kind display_name status status_reason capability_tags data_class_grants created_at updated_at"
@@ -28,10 +28,10 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
     """
     ids = tuple({row["model_deployment_id"] for row in rows if row["model_deployment_id"] is not None})
     served = {
-        row["model_deployment_id"]: row for row in transaction.list_all(deployments, {"model_deployment_id": ids})
+        row["model_deployment_id"]: row for row in transaction.list_all(deployments_table, {"model_deployment_id": ids})
     }
     sources = tuple({row["connection_id"] for row in served.values()})
-    known = {row["connection_id"]: row for row in transaction.list_all(connections, {"connection_id": sources})}
+    known = {row["connection_id"]: row for row in transaction.list_all(connections_table, {"connection_id": sources})}
     forms = []
     for row in rows:
         form = _own_form(row)

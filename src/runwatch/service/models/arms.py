@@ -22,7 +22,7 @@ from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable
 from runwatch.service.models.catalog import cost_class, provider_name
 from runwatch.service.models.skill_regions import describe_missing_regions
-from runwatch.service.tables.models import arms, connections, deployments
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 DISABLED_BY_OWNER: Final = "Disabled by the organization."
@@ -39,7 +39,7 @@ NO_DEPLOYMENT: Final = "There is no such deployment. `runwatch models deployment
 _CLAIMS: Final = {"capability_tags": "capabilities", "data_class_grants": "data classes"}
 
 
-find: Final = finder(arms, "arm_id", "registered option")
+find: Final = finder(arms_table, "arm_id", "registered option")
 """Return the registered option with an id of an organization, or refuse with ``not_found``."""
 
 
@@ -65,7 +65,7 @@ def register(
     arm_id = new_id("arm", transaction.now)
     columns = _columns(transaction, tenant_id, request, preflight, checked=frozenset(_CLAIMS))
     transaction.add(
-        arms,
+        arms_table,
         arm_id=arm_id,
         tenant_id=tenant_id,
         kind=request.kind,
@@ -98,7 +98,7 @@ def revise(
     """
     row = changeable(transaction, tenant_id, arm_id)
     columns = _columns(transaction, tenant_id, request, preflight, checked=changed, before=row)
-    transaction.change(arms, {"arm_id": arm_id}, **columns, updated_at=format_iso(transaction.now))
+    transaction.change(arms_table, {"arm_id": arm_id}, **columns, updated_at=format_iso(transaction.now))
     if isinstance(request, AgentArmRequest):
         bindings.follow_endpoint(transaction, arm_id, request.endpoint.url)
     decision_log.record_decision(transaction, tenant_id, "registry_action", "changed", "arm", arm_id, acted_by)
@@ -123,7 +123,7 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
     if row["status"] == "disabled":
         return row
     transaction.change(
-        arms, {"arm_id": arm_id}, status="disabled", status_reason=reason, updated_at=format_iso(transaction.now)
+        arms_table, {"arm_id": arm_id}, status="disabled", status_reason=reason, updated_at=format_iso(transaction.now)
     )
     if row["kind"] == "agent":
         bindings.release(transaction, arm_id)
@@ -134,18 +134,18 @@ def disable(transaction: Transaction, tenant_id: str, arm_id: str, reason: str, 
 def list_bound(transaction: Transaction, served: Sequence[Row]) -> Sequence[Row]:
     """Return the options bound to the given deployments, except disabled ones."""
     ids = tuple(row["model_deployment_id"] for row in served)
-    return transaction.list_all(arms, {"model_deployment_id": ids, "status": ("ready", "degraded")})
+    return transaction.list_all(arms_table, {"model_deployment_id": ids, "status": ("ready", "degraded")})
 
 
 def follow_binding(transaction: Transaction, connection: Row, binding_ref: str) -> None:
     """Point the options that name a connection by its ``auth_binding_ref`` to the new one."""
     where = {"tenant_id": connection["tenant_id"], "credential_ref": connection["auth_binding_ref"]}
-    transaction.change(arms, where, credential_ref=binding_ref)
+    transaction.change(arms_table, where, credential_ref=binding_ref)
 
 
 def update_binding(transaction: Transaction, connection: Row) -> None:
     """Update the status of every option behind a connection."""
-    served = transaction.list_all(deployments, {"connection_id": connection["connection_id"]})
+    served = transaction.list_all(deployments_table, {"connection_id": connection["connection_id"]})
     by_id = {row["model_deployment_id"]: row for row in served}
     for arm in list_bound(transaction, served):
         status, reason = find_status(arm["data_class_grants"], by_id[arm["model_deployment_id"]], connection)
@@ -153,7 +153,7 @@ def update_binding(transaction: Transaction, connection: Row) -> None:
             status, reason = "degraded", OTHER_CONNECTION
         if (status, reason) != (arm["status"], arm["status_reason"]):
             transaction.change(
-                arms,
+                arms_table,
                 {"arm_id": arm["arm_id"]},
                 status=status,
                 status_reason=reason,
@@ -271,7 +271,7 @@ def _check_claims(deployment: Row, columns: Mapping[str, Any], checked: frozense
 
 def _named(transaction: Transaction, tenant_id: str, request: ModelArmRequest) -> tuple[Row, Row]:
     row = transaction.one(
-        deployments, {"model_deployment_id": request.model_deployment_id or "", "tenant_id": tenant_id}
+        deployments_table, {"model_deployment_id": request.model_deployment_id or "", "tenant_id": tenant_id}
     )
     if row is None:
         raise make_validation_error(("model_deployment_id", NO_DEPLOYMENT))
@@ -297,7 +297,7 @@ def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | 
     if credential_ref is None:
         return None
     for name in ("connection_id", "auth_binding_ref"):
-        row = transaction.one(connections, {name: credential_ref, "tenant_id": tenant_id})
+        row = transaction.one(connections_table, {name: credential_ref, "tenant_id": tenant_id})
         if row is not None and row["revoked_at"] is None:
             return row
     raise make_validation_error(
@@ -315,7 +315,7 @@ def _serving(
     where = {"tenant_id": tenant_id, "upstream_ref": request.model_id}
     if connection is not None:
         where["connection_id"] = connection["connection_id"]
-    for row in transaction.newest(deployments, {**where, "status": "listed"}):
+    for row in transaction.newest(deployments_table, {**where, "status": "listed"}):
         connection = _connection_of(transaction, row)
         if is_usable(connection) and request.provider in _provider_names(row, connection):
             return row, connection
@@ -323,4 +323,4 @@ def _serving(
 
 
 def _connection_of(transaction: Transaction, deployment: Row) -> Row:
-    return transaction.get(connections, {"connection_id": deployment["connection_id"]})
+    return transaction.get(connections_table, {"connection_id": deployment["connection_id"]})

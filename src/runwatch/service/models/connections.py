@@ -23,9 +23,7 @@ from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
 from runwatch.service.models.providers import Providers
 from runwatch.service.models.providers.types import ANSWER_MEMBERS, ProviderAddress, ProviderError, ServedModels
-from runwatch.service.tables.models import arms as arms_table
-from runwatch.service.tables.models import connections, deployments
-from runwatch.service.tables.models import handoffs as handoffs_table
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table, handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 TEST_ERRORS: Final = (
@@ -99,7 +97,7 @@ async def ask(
     return await providers.find_models(address, known)
 
 
-find: Final = finder(connections, "connection_id", "source connection")
+find: Final = finder(connections_table, "connection_id", "source connection")
 """Return the source connection with an id of an organization, or refuse with ``not_found``."""
 
 
@@ -155,7 +153,7 @@ def add(transaction: Transaction, tenant_id: str, handoff_id: str, display_name:
 def _insert(transaction: Transaction, tenant_id: str, display_name: str, handoff: Row) -> Row:
     connection_id = new_id("conn", transaction.now)
     transaction.add(
-        connections,
+        connections_table,
         connection_id=connection_id,
         tenant_id=tenant_id,
         display_name=display_name,
@@ -172,7 +170,7 @@ def find_same(
     transaction: Transaction, tenant_id: str, handoff: Row, display_name: str | None = None
 ) -> SourceConnection | None:
     """Return the open connection to the source and address of a handoff; with a name, only one of that name."""
-    rows = transaction.newest(connections, {"tenant_id": tenant_id, "source_id": handoff["source_id"]})
+    rows = transaction.newest(connections_table, {"tenant_id": tenant_id, "source_id": handoff["source_id"]})
     known = [SourceConnection(connection_json(row)) for row in rows]
     asked = handoff["endpoint"]
     found = find_connected(known, handoff["source_id"], asked["base_url"], asked["protocol_profile"])
@@ -243,7 +241,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     """
     row = unchanged(transaction, tested)
     now = format_iso(transaction.now)
-    ever_served = transaction.list_all(deployments, {"connection_id": row["connection_id"]})
+    ever_served = transaction.list_all(deployments_table, {"connection_id": row["connection_id"]})
     kept = [served["upstream_ref"] for served in ever_served if served["upstream_ref"] in found.failed]
     endpoint = {
         **describe_no_answer(row["endpoint"]),
@@ -263,7 +261,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
         last_tested_at=now,
     )
     where = {"connection_id": row["connection_id"], "upstream_ref": found.called}
-    transaction.change(deployments, where, last_tested_at=now)
+    transaction.change(deployments_table, where, last_tested_at=now)
     return _settled(transaction, row)
 
 
@@ -384,19 +382,19 @@ def revoke(
     row = find(transaction, tenant_id, connection_id)
     effects: dict[str, list[str]] = {"arms": [], "model_deployments": []}
     if row["revoked_at"] is None:
-        served = transaction.newest(deployments, {"connection_id": connection_id})
+        served = transaction.newest(deployments_table, {"connection_id": connection_id})
         for arm in arms.list_bound(transaction, served):
             arms.disable(transaction, tenant_id, arm["arm_id"], arms.DISCONNECTED, acted_by=acted_by)
             effects["arms"].append(arm["arm_id"])
         for deployment in served:
             if deployment["status"] != "disabled":
                 where = {"model_deployment_id": deployment["model_deployment_id"]}
-                transaction.change(deployments, where, status="disabled", updated_at=format_iso(transaction.now))
+                transaction.change(deployments_table, where, status="disabled", updated_at=format_iso(transaction.now))
                 effects["model_deployments"].append(deployment["model_deployment_id"])
         _change(transaction, row, status="disabled", revoked_at=format_iso(transaction.now), secret_handle=None)
     gone = find(transaction, tenant_id, connection_id)
     if not _was_usable_by_arm(transaction, gone):
-        for table in (deployments, connections):
+        for table in (deployments_table, connections_table):
             transaction.remove(table, {"connection_id": connection_id})
     form = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
     return {**form, "effects": effects}, row["secret_handle"]
@@ -404,7 +402,7 @@ def revoke(
 
 def _was_usable_by_arm(transaction: Transaction, row: Row) -> bool:
     """Whether a saved model, a disabled one included, is or was bound to a connection, or may choose one itself."""
-    served = transaction.list_all(deployments, {"connection_id": row["connection_id"]})
+    served = transaction.list_all(deployments_table, {"connection_id": row["connection_id"]})
     ids = tuple(deployment["model_deployment_id"] for deployment in served)
     models = transaction.list_all(arms_table, {"tenant_id": row["tenant_id"], "kind": "model"})
     return any(arm["model_deployment_id"] in {None, *ids} for arm in models) and (
@@ -452,7 +450,7 @@ def connection_json(row: Row) -> dict[str, Any]:
 
 def named_handles(transaction: Transaction) -> set[str]:
     """Return the handles of all secrets named by handoffs and connections; the vault keeps those."""
-    rows: list[Sequence[Row]] = [transaction.list_all(handoffs_table, {}), transaction.list_all(connections, {})]
+    rows: list[Sequence[Row]] = [transaction.list_all(handoffs_table, {}), transaction.list_all(connections_table, {})]
     return {row["secret_handle"] for some in rows for row in some if row["secret_handle"] is not None}
 
 
@@ -476,4 +474,4 @@ def _settled(transaction: Transaction, row: Row) -> Row:
 
 def _change(transaction: Transaction, row: Row, **values: object) -> None:
     where = {"connection_id": row["connection_id"]}
-    transaction.change(connections, where, **values, updated_at=format_iso(transaction.now))
+    transaction.change(connections_table, where, **values, updated_at=format_iso(transaction.now))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.service.ids import new_id
-from runwatch.service.tables.review import github_connections
+from runwatch.service.tables.review import github_connections_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 ENTRY: Final = "github"
@@ -22,7 +22,7 @@ def connection_json(row: Row) -> dict[str, Any]:
 
 def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | None:
     """Return the recorded connection of a repository, or ``None``. Like GitHub, it ignores case."""
-    for row in transaction.newest(github_connections, {"tenant_id": tenant_id}):
+    for row in transaction.newest(github_connections_table, {"tenant_id": tenant_id}):
         if row["repository"].lower() == repository.lower():
             return row
     return None
@@ -35,10 +35,10 @@ def record(transaction: Transaction, tenant_id: str, repository: str, connected_
         return known
     connection_id = new_id("ghc", transaction.now)
     transaction.add(
-        github_connections,
+        github_connections_table,
         connection_id=connection_id,
         tenant_id=tenant_id,
         repository=repository,
         connected_by=connected_by,
     )
-    return transaction.get(github_connections, {"connection_id": connection_id})
+    return transaction.get(github_connections_table, {"connection_id": connection_id})

@@ -19,7 +19,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models.providers.source_definition import SourceDefinition
-from runwatch.service.tables.models import handoffs
+from runwatch.service.tables.models import handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "source"
@@ -53,7 +53,7 @@ def begin(
     handoff_id = new_id("hand", transaction.now)
     is_keyless = auth_scheme == KEYLESS
     transaction.add(
-        handoffs,
+        handoffs_table,
         handoff_intent_id=handoff_id,
         tenant_id=principal.tenant_id,
         principal_id=principal.key_id,
@@ -81,7 +81,7 @@ def begin(
     return find(transaction, principal.tenant_id, handoff_id), address
 
 
-find: Final = finder(handoffs, "handoff_intent_id", "credential handoff")
+find: Final = finder(handoffs_table, "handoff_intent_id", "credential handoff")
 """Return the credential handoff with an id of an organization, or refuse with ``not_found``."""
 
 
@@ -95,7 +95,7 @@ def is_overdue(transaction: Transaction, row: Row) -> bool:
 def expire(transaction: Transaction, tenant_id: str) -> list[str]:
     """Mark the organization's overdue handoffs as expired; return the handles of their unused secrets."""
     handles = []
-    for row in transaction.list_all(handoffs, {"tenant_id": tenant_id, "state": _OPEN}):
+    for row in transaction.list_all(handoffs_table, {"tenant_id": tenant_id, "state": _OPEN}):
         if is_overdue(transaction, row):
             if row["secret_handle"] is not None:
                 handles.append(row["secret_handle"])
@@ -133,7 +133,7 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
         RefusalError: ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or
             expired.
     """
-    row = transaction.one(handoffs, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
+    row = transaction.one(handoffs_table, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
         raise make_validation_error(("handoff_intent_id", "There is no such credential handoff."))
     state = "expired" if is_overdue(transaction, row) else row["state"]
@@ -169,4 +169,4 @@ def find_scope(base_url: str, handle: str) -> dict[str, str]:
 
 def _change(transaction: Transaction, row: Row, **values: object) -> None:
     where = {"handoff_intent_id": row["handoff_intent_id"]}
-    transaction.change(handoffs, where, **values, updated_at=format_iso(transaction.now))
+    transaction.change(handoffs_table, where, **values, updated_at=format_iso(transaction.now))

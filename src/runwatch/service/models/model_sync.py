@@ -17,8 +17,7 @@ from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers.model_list import find_name, suggest_names
 from runwatch.service.models.providers.prices import PriceTable, price_basis
 from runwatch.service.models.providers.types import ServedModel, ServedModels
-from runwatch.service.tables.models import connections as connections_table
-from runwatch.service.tables.models import deployments
+from runwatch.service.tables.models import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 NAME_CHARACTERS: Final = 255
@@ -70,16 +69,16 @@ def sync(
     where = {"connection_id": row["connection_id"]}
     transaction.change(connections_table, where, endpoint={**endpoint, "prices": reported | own_prices})
     row = connections.find(transaction, row["tenant_id"], row["connection_id"])
-    served = transaction.list_all(deployments, where)
+    served = transaction.list_all(deployments_table, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}
     for name, model in listed.items():
         _keep(transaction, row, model, known.get(name), reported, is_named=name in found.named)
     for name, deployment in known.items():
         if name not in listed and deployment["status"] != "disabled":
             gone = {"model_deployment_id": deployment["model_deployment_id"]}
-            transaction.change(deployments, gone, status="disabled", updated_at=format_iso(transaction.now))
+            transaction.change(deployments_table, gone, status="disabled", updated_at=format_iso(transaction.now))
     arms.update_binding(transaction, row)
-    return list(transaction.newest(deployments, where))
+    return list(transaction.newest(deployments_table, where))
 
 
 def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row]:
@@ -91,7 +90,7 @@ def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row
     endpoint = row["endpoint"]
     named, failed = endpoint.get("models", []), endpoint.get(FAILED, {})
     where = {"connection_id": row["connection_id"]}
-    served = [one["upstream_ref"] for one in transaction.list_all(deployments, {**where, "status": "listed"})]
+    served = [one["upstream_ref"] for one in transaction.list_all(deployments_table, {**where, "status": "listed"})]
     all_names = dict.fromkeys([*named, *failed, *served])
     found = {name: find_name(name, all_names) for name in names}
     unknown = [name for name, known in found.items() if known is None]
@@ -107,9 +106,9 @@ def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row
     }
     now = format_iso(transaction.now)
     transaction.change(connections_table, where, endpoint={**endpoint, **kept}, updated_at=now)
-    transaction.change(deployments, {**where, "upstream_ref": tuple(gone)}, status="disabled", updated_at=now)
+    transaction.change(deployments_table, {**where, "upstream_ref": tuple(gone)}, status="disabled", updated_at=now)
     arms.update_binding(transaction, connections.find(transaction, row["tenant_id"], row["connection_id"]))
-    return list(transaction.newest(deployments, where))
+    return list(transaction.newest(deployments_table, where))
 
 
 def _is_nameable(model: ServedModel) -> bool:
@@ -158,10 +157,10 @@ def _keep(
         "updated_at": now,
     }
     if before is not None:
-        transaction.change(deployments, {"model_deployment_id": before["model_deployment_id"]}, **columns)
+        transaction.change(deployments_table, {"model_deployment_id": before["model_deployment_id"]}, **columns)
         return
     transaction.add(
-        deployments,
+        deployments_table,
         **columns,
         model_deployment_id=new_id("mdep", transaction.now),
         tenant_id=connection["tenant_id"],

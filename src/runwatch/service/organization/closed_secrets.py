@@ -7,9 +7,9 @@ from typing import Any
 
 from runwatch.records.account import ClosedSecret
 from runwatch.service.checks import bindings
-from runwatch.service.tables.checks import bindings as bindings_table
-from runwatch.service.tables.models import connections
-from runwatch.service.tables.organization import webhooks
+from runwatch.service.tables.checks import bindings_table
+from runwatch.service.tables.models import connections_table
+from runwatch.service.tables.organization import webhooks_table
 from runwatch.service.transaction import Transaction
 
 
@@ -27,13 +27,13 @@ def find_closed(
 
 def _closed(handles: frozenset[str], transaction: Transaction, tenant_id: str | None) -> Iterator[ClosedSecret]:
     where: dict[str, Any] = {} if tenant_id is None else {"tenant_id": tenant_id}
-    for row in transaction.list_all(connections, where):
+    for row in transaction.list_all(connections_table, where):
         if row["secret_handle"] in handles:
             yield _record("source_connection", row["connection_id"], row["display_name"])
     for row in transaction.list_all(bindings_table, where):
         if bindings.find_secret_handle(transaction, row["subject_id"], transaction.now) in handles:
             yield _record(row["kind"], row["subject_id"])
-    for row in transaction.list_all(webhooks, where):
+    for row in transaction.list_all(webhooks_table, where):
         if row["secret_handle"] in handles:
             yield _record("webhook", row["webhook_id"])
 

@@ -24,8 +24,8 @@ from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash, judge_skill
-from runwatch.service.tables.models import arms
-from runwatch.service.tables.organization import proposal_artifacts, proposals
+from runwatch.service.tables.models import arms_table
+from runwatch.service.tables.organization import proposal_artifacts_table, proposals_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 OPEN_FOR: Final = timedelta(days=30)
@@ -70,7 +70,7 @@ def add(
     """
     proposal_id = new_id("prop", transaction.now)
     transaction.add(
-        proposals,
+        proposals_table,
         proposal_id=proposal_id,
         tenant_id=tenant_id,
         status="pending",
@@ -86,7 +86,7 @@ def add(
     )
     if candidate is not None:
         transaction.add(
-            proposal_artifacts,
+            proposal_artifacts_table,
             proposal_id=proposal_id,
             content=candidate,
             artifact_hash=artifact_hash(candidate),
@@ -94,7 +94,7 @@ def add(
     return proposal_id
 
 
-find: Final = finder(proposals, "proposal_id", "proposal")
+find: Final = finder(proposals_table, "proposal_id", "proposal")
 """Return the proposal with an id of an organization, or refuse with ``not_found``."""
 
 
@@ -119,7 +119,7 @@ def page(
         where["status"] = "pending" if status == "expired" else status
     edge = ("expires_at", format_iso(transaction.now))
     return transaction.newest(
-        proposals,
+        proposals_table,
         where,
         since=edge if status == "pending" else None,
         until=edge if status == "expired" else None,
@@ -147,7 +147,7 @@ def decide(
     if decision == "approved":
         _apply(transaction, principal, row)
     transaction.change(
-        proposals,
+        proposals_table,
         {"proposal_id": proposal_id},
         status=decision,
         decided_by=principal.key_id,
@@ -162,12 +162,12 @@ def decide(
 
 def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
     """Replace the skill's artifact by a proposal's candidate. Refuses with ``invalid_state``."""
-    artifact = transaction.one(proposal_artifacts, {"proposal_id": row["proposal_id"]})
+    artifact = transaction.one(proposal_artifacts_table, {"proposal_id": row["proposal_id"]})
     if artifact is None:
         raise RefusalError(
             "invalid_state", "The candidate was not kept, so it cannot be put in place; reject the proposal."
         )
-    arm = transaction.one(arms, {"arm_id": row["arm_id"], "tenant_id": row["tenant_id"], "kind": "skill"})
+    arm = transaction.one(arms_table, {"arm_id": row["arm_id"], "tenant_id": row["tenant_id"], "kind": "skill"})
     if arm is None or arm["status"] == "disabled":
         raise RefusalError(
             "invalid_state", "The skill is disabled, so nothing can be put in place; reject the proposal."
@@ -181,7 +181,7 @@ def _apply(transaction: Transaction, principal: Principal, row: Row) -> None:
     # A repair of one region may have removed a region nested in it.
     status, status_reason = judge_skill(after)
     transaction.change(
-        arms,
+        arms_table,
         {"arm_id": arm["arm_id"]},
         artifact=after,
         status=status,
@@ -203,7 +203,7 @@ def next_version(version: str, proposal_id: str) -> str:
 
 def artifact_of(transaction: Transaction, proposal_id: str) -> str | None:
     """Return the hash of the text that a proposal would install, or ``None`` if the text was not stored."""
-    row = transaction.one(proposal_artifacts, {"proposal_id": proposal_id})
+    row = transaction.one(proposal_artifacts_table, {"proposal_id": proposal_id})
     return None if row is None else str(row["artifact_hash"])
 
 
@@ -225,7 +225,7 @@ def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
     """Return proposals of an organization created from ``since`` until before ``before``, newest first."""
     mine = {"tenant_id": tenant_id}
-    return transaction.newest(proposals, mine, since=("created_at", since), until=("created_at", before))
+    return transaction.newest(proposals_table, mine, since=("created_at", since), until=("created_at", before))
 
 
 def build_form(row: Row, members: str, now: str) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from runwatch.service import amounts
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization.period import month_of
 from runwatch.service.tables.organization import (
-    run_counts,
-    start_balances,
-    tenant_limits,
-    wallet_activity,
-    wallet_charges,
-    wallets,
+    run_counts_table,
+    start_balances_table,
+    tenant_limits_table,
+    wallet_activity_table,
+    wallet_charges_table,
+    wallets_table,
 )
 from runwatch.service.transaction import Row, Transaction
 
@@ -52,11 +52,11 @@ def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
 def count_run(transaction: Transaction, tenant_id: str, submitted_at: datetime, *, is_final: bool) -> None:
     """Count a run that was just submitted, or one that became final."""
     where = {"tenant_id": tenant_id, "month": _month(submitted_at)}
-    column, known = "ended" if is_final else "submitted", transaction.one(run_counts, where)
+    column, known = "ended" if is_final else "submitted", transaction.one(run_counts_table, where)
     if known is None:
-        transaction.add(run_counts, **where, **{"submitted": 0, "ended": 0, column: 1})
+        transaction.add(run_counts_table, **where, **{"submitted": 0, "ended": 0, column: 1})
     else:
-        transaction.change(run_counts, where, **{column: known[column] + 1})
+        transaction.change(run_counts_table, where, **{column: known[column] + 1})
 
 
 def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id: str) -> None:
@@ -65,11 +65,11 @@ def charge(transaction: Transaction, tenant_id: str, usd: Decimal, execution_id:
     A run is charged once; a second charge does nothing. The balance may become negative, because a call that costs more
     than the remaining balance is not undone.
     """
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    if wallet is None or not usd or transaction.one(wallet_charges, {"execution_id": execution_id}) is not None:
+    wallet = transaction.one(wallets_table, {"tenant_id": tenant_id})
+    if wallet is None or not usd or transaction.one(wallet_charges_table, {"execution_id": execution_id}) is not None:
         return
     transaction.add(
-        wallet_charges,
+        wallet_charges_table,
         execution_id=execution_id,
         tenant_id=tenant_id,
         amount_usd=str(usd),
@@ -102,7 +102,7 @@ def set_limits(
     if balance_usd is not None or is_frozen is not None:
         before = _start_balance(transaction, tenant_id)
         if is_frozen is not None:
-            transaction.change(wallets, {"tenant_id": tenant_id}, is_frozen=is_frozen)
+            transaction.change(wallets_table, {"tenant_id": tenant_id}, is_frozen=is_frozen)
         if balance_usd is not None and balance_usd != before:
             change, why = amounts.less(balance_usd, before), "Balance set where the service runs"
             _change_balance(transaction, tenant_id, balance_usd, change, why)
@@ -110,22 +110,22 @@ def set_limits(
     changed = {name: value for name, value in given.items() if value is not None}
     if changed:
         where = {"tenant_id": tenant_id}
-        transaction.put(tenant_limits, where, transaction.one(tenant_limits, where), **changed)
+        transaction.put(tenant_limits_table, where, transaction.one(tenant_limits_table, where), **changed)
 
 
 def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) -> None:
     """Set the balance that a start names, unless the start before named the same: what was spent stays spent."""
     where = {"tenant_id": tenant_id}
-    known = transaction.one(start_balances, where)
+    known = transaction.one(start_balances_table, where)
     if known is not None and Decimal(known["amount_usd"]) == usd:
         return
-    transaction.put(start_balances, where, known, amount_usd=str(usd))
+    transaction.put(start_balances_table, where, known, amount_usd=str(usd))
     set_limits(transaction, tenant_id, balance_usd=usd)
 
 
 def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:
     """Return the spendable balance in US dollars: zero while frozen, ``None`` if no balance is kept."""
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    wallet = transaction.one(wallets_table, {"tenant_id": tenant_id})
     if wallet is None:
         return None
     return Decimal(0) if wallet["is_frozen"] else Decimal(wallet["balance_usd"])
@@ -164,8 +164,8 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
     The balance is zero if none is kept. Charges of runs appear in usage, not here. ``funded_state`` is ``sandbox``,
     ``funded``, ``unfunded`` or ``frozen`` (not in the specification).
     """
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
-    activity = [] if wallet is None else transaction.newest(wallet_activity, {"tenant_id": tenant_id})
+    wallet = transaction.one(wallets_table, {"tenant_id": tenant_id})
+    activity = [] if wallet is None else transaction.newest(wallet_activity_table, {"tenant_id": tenant_id})
     changes = [{"at": row["at"], "amount_usd": amounts.numeral(Decimal(row["amount_usd"]))} for row in activity]
     return {
         "balance": {
@@ -187,7 +187,7 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
 
 
 def _check_funds(transaction: Transaction, tenant_id: str) -> None:
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    wallet = transaction.one(wallets_table, {"tenant_id": tenant_id})
     if wallet is None:
         return
     if wallet["is_frozen"]:
@@ -207,9 +207,9 @@ def _funded_state(wallet: Row | None) -> str:
 
 def _start_balance(transaction: Transaction, tenant_id: str) -> Decimal:
     """Return the balance, starting one of zero if none is kept."""
-    wallet = transaction.one(wallets, {"tenant_id": tenant_id})
+    wallet = transaction.one(wallets_table, {"tenant_id": tenant_id})
     if wallet is None:
-        transaction.add(wallets, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
+        transaction.add(wallets_table, tenant_id=tenant_id, balance_usd="0", is_frozen=False)
     return Decimal(0) if wallet is None else Decimal(wallet["balance_usd"])
 
 
@@ -218,7 +218,7 @@ def _change_balance(
 ) -> None:
     _set_balance(transaction, tenant_id, balance)
     transaction.add(
-        wallet_activity,
+        wallet_activity_table,
         tenant_id=tenant_id,
         at=format_iso(transaction.now),
         amount_usd=str(change),
@@ -227,17 +227,17 @@ def _change_balance(
 
 
 def _set_balance(transaction: Transaction, tenant_id: str, balance: Decimal) -> None:
-    transaction.change(wallets, {"tenant_id": tenant_id}, balance_usd=str(balance))
+    transaction.change(wallets_table, {"tenant_id": tenant_id}, balance_usd=str(balance))
 
 
 def _limits(transaction: Transaction, tenant_id: str) -> dict[str, int | None]:
-    row = transaction.one(tenant_limits, {"tenant_id": tenant_id})
+    row = transaction.one(tenant_limits_table, {"tenant_id": tenant_id})
     return {name: None if row is None else row[name] for name in ("executions_per_month", "concurrency")}
 
 
 def _count(transaction: Transaction, tenant_id: str) -> tuple[int, int]:
     """Return how many runs were submitted this month, and how many of any month are not final."""
-    rows = transaction.list_all(run_counts, {"tenant_id": tenant_id})
+    rows = transaction.list_all(run_counts_table, {"tenant_id": tenant_id})
     first = _month(transaction.now)
     used = sum(row["submitted"] for row in rows if row["month"] >= first)
     return used, sum(row["submitted"] - row["ended"] for row in rows)

@@ -23,7 +23,7 @@ from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.organization import webhooks
 from runwatch.service.outbound import OutboundClient, OutboundError
-from runwatch.service.tables.organization import webhook_deliveries
+from runwatch.service.tables.organization import webhook_deliveries_table
 from runwatch.service.transaction import Row, Transaction
 
 TIMEOUT_S: Final = 10.0
@@ -79,7 +79,7 @@ class WebhookSender:
         self._ended: set[str] = set()
 
     def start(self) -> None:
-        self._database.watch(webhook_deliveries, self._news.set)
+        self._database.watch(webhook_deliveries_table, self._news.set)
         self._task = asyncio.get_running_loop().create_task(self._run(), name="webhook deliveries")
 
     async def stop(self) -> None:

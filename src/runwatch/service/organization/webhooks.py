@@ -36,7 +36,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.organization import webhook_deliveries, webhooks
+from runwatch.service.tables.organization import webhook_deliveries_table, webhooks_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 RETRY_WAITS_S: Final = (10, 60, 600, 3600)
@@ -83,11 +83,11 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
     Raises:
         RefusalError: ``invalid_state`` when the organization has the most webhooks allowed.
     """
-    if transaction.count(webhooks, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
+    if transaction.count(webhooks_table, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
         raise RefusalError("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
     webhook_id = new_id("wh", transaction.now)
     transaction.add(
-        webhooks,
+        webhooks_table,
         webhook_id=webhook_id,
         tenant_id=tenant_id,
         url=url,
@@ -97,22 +97,22 @@ def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[st
     return find(transaction, tenant_id, webhook_id)
 
 
-find: Final = finder(webhooks, "webhook_id", "webhook")
+find: Final = finder(webhooks_table, "webhook_id", "webhook")
 """Return the webhook with an id of an organization, or refuse with ``not_found``."""
 
 
-_find_delivery: Final = finder(webhook_deliveries, "delivery_id", "delivery")
+_find_delivery: Final = finder(webhook_deliveries_table, "delivery_id", "delivery")
 
 
 def every(transaction: Transaction, tenant_id: str) -> list[Row]:
     """Return the webhooks of an organization, newest first."""
-    return list(transaction.newest(webhooks, {"tenant_id": tenant_id}))
+    return list(transaction.newest(webhooks_table, {"tenant_id": tenant_id}))
 
 
 def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) -> None:
     """Sign with another secret from now on."""
     transaction.change(
-        webhooks,
+        webhooks_table,
         {"webhook_id": webhook_id},
         secret_handle=secret_handle,
         secret_rotated_at=format_iso(transaction.now),
@@ -130,15 +130,15 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
     """
     row = find(transaction, tenant_id, webhook_id)
     where = {"webhook_id": webhook_id}
-    waiting = transaction.count(webhook_deliveries, {**where, "status": "pending"})
-    transaction.remove(webhook_deliveries, where)
-    transaction.remove(webhooks, where)
+    waiting = transaction.count(webhook_deliveries_table, {**where, "status": "pending"})
+    transaction.remove(webhook_deliveries_table, where)
+    transaction.remove(webhooks_table, where)
     form = {"webhook_id": webhook_id, "status": "removed", "removed_at": format_iso(transaction.now)}
     return {**form, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
 
 
 def secret_handles(transaction: Transaction) -> set[str]:
-    return {row["secret_handle"] for row in transaction.list_all(webhooks, {})}
+    return {row["secret_handle"] for row in transaction.list_all(webhooks_table, {})}
 
 
 def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:
@@ -198,25 +198,25 @@ def deliveries(
         RefusalError: ``not_found`` for the webhook.
     """
     find(transaction, tenant_id, webhook_id)
-    return list(transaction.newest(webhook_deliveries, {"webhook_id": webhook_id}, before=before, limit=limit))
+    return list(transaction.newest(webhook_deliveries_table, {"webhook_id": webhook_id}, before=before, limit=limit))
 
 
 def due(transaction: Transaction, limit: int) -> list[tuple[Row, Row]]:
     """Return deliveries with a due try, oldest first and at most ``limit`` per webhook, each with its webhook."""
     rows = transaction.oldest_of_each(
-        webhook_deliveries,
+        webhook_deliveries_table,
         "webhook_id",
         {"status": "pending"},
         until=("next_attempt_at", _later(transaction)),
         limit=limit,
     )
-    return [(row, transaction.get(webhooks, {"webhook_id": row["webhook_id"]})) for row in rows]
+    return [(row, transaction.get(webhooks_table, {"webhook_id": row["webhook_id"]})) for row in rows]
 
 
 def next_attempt_at(transaction: Transaction) -> str | None:
     """Return the time of the earliest try that is not due yet, or ``None``."""
     at: str | None = transaction.least(
-        webhook_deliveries, "next_attempt_at", {"status": "pending"}, since=_later(transaction)
+        webhook_deliveries_table, "next_attempt_at", {"status": "pending"}, since=_later(transaction)
     )
     return at
 
@@ -228,11 +228,11 @@ def claim(transaction: Transaction, delivery: Row, lease_s: float) -> bool:
         Whether it was still as it was read.
     """
     where = {"delivery_id": delivery["delivery_id"]}
-    row = transaction.one(webhook_deliveries, where)
+    row = transaction.one(webhook_deliveries_table, where)
     if row is None or any(row[name] != delivery[name] for name in ("status", "attempts", "next_attempt_at")):
         return False
     transaction.change(
-        webhook_deliveries, where, next_attempt_at=format_iso(transaction.now + timedelta(seconds=lease_s))
+        webhook_deliveries_table, where, next_attempt_at=format_iso(transaction.now + timedelta(seconds=lease_s))
     )
     return True
 
@@ -249,7 +249,7 @@ def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None
     is_last = error is None or attempts >= TRIES
     wait = timedelta(seconds=0 if is_last else RETRY_WAITS_S[attempts - 1])
     transaction.change(
-        webhook_deliveries,
+        webhook_deliveries_table,
         {"delivery_id": delivery["delivery_id"]},
         status="delivered" if error is None else "failed" if is_last else "pending",
         attempts=attempts,
@@ -287,14 +287,14 @@ def _later(transaction: Transaction) -> str:
 
 def _has_room(transaction: Transaction, webhook_id: object) -> bool:
     where = {"webhook_id": webhook_id, "status": "pending"}
-    return transaction.count(webhook_deliveries, where) < MAX_QUEUED
+    return transaction.count(webhook_deliveries_table, where) < MAX_QUEUED
 
 
 def _add_delivery(transaction: Transaction, **values: object) -> Row:
     delivery_id = new_id("whd", transaction.now)
     has_room = _has_room(transaction, values["webhook_id"])
     transaction.add(
-        webhook_deliveries,
+        webhook_deliveries_table,
         delivery_id=delivery_id,
         status="pending" if has_room else "failed",
         attempts=0,
@@ -302,4 +302,4 @@ def _add_delivery(transaction: Transaction, **values: object) -> Row:
         error=None if has_room else QUEUE_FULL,
         **values,
     )
-    return transaction.get(webhook_deliveries, {"delivery_id": delivery_id})
+    return transaction.get(webhook_deliveries_table, {"delivery_id": delivery_id})

@@ -8,7 +8,7 @@ from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.organization import wallet
 from runwatch.service.organization.closed_secrets import find_closed
-from runwatch.service.tables import tenants
+from runwatch.service.tables import tenants_table
 from runwatch.service.transaction import Transaction
 
 MAX_CLOSED: Final = 100
@@ -27,7 +27,7 @@ def read_account(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     return {
         "tenant_id": tenant_id,
         "authenticated_principal_id": call.principal.key_id,
-        "display_name": transaction.get(tenants, {"tenant_id": tenant_id})["display_name"],
+        "display_name": transaction.get(tenants_table, {"tenant_id": tenant_id})["display_name"],
         "quota_tier": "local",
         "is_demo": False,
         "quota": wallet.quota_form(transaction, tenant_id, context.rate_limit.requests_per_minute),

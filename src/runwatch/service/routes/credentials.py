@@ -9,7 +9,7 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.http.endpoints import Endpoint, shows, takes
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.ids import new_id
-from runwatch.service.tables.review import credentials
+from runwatch.service.tables.review import credentials_table
 from runwatch.service.transaction import Transaction, pick
 
 _SHOWN: Final = "credential_ref display_name created_at"
@@ -17,7 +17,7 @@ _SHOWN: Final = "credential_ref display_name created_at"
 
 def list_credentials(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return all references, newest first. The list has no pages."""
-    rows = transaction.newest(credentials, {"tenant_id": call.tenant_id})
+    rows = transaction.newest(credentials_table, {"tenant_id": call.tenant_id})
     return {"credentials": [pick(row, _SHOWN) for row in rows]}
 
 
@@ -25,12 +25,12 @@ def add_credential(transaction: Transaction, call: ServiceCall, body: Credential
     """Store a reference. It is a name without a key; the connection of a saved model is named by its own id."""
     reference = new_id("cred_ref", transaction.now)
     transaction.add(
-        credentials,
+        credentials_table,
         credential_ref=reference,
         tenant_id=call.tenant_id,
         display_name=body.display_name,
     )
-    return pick(transaction.get(credentials, {"credential_ref": reference}), _SHOWN)
+    return pick(transaction.get(credentials_table, {"credential_ref": reference}), _SHOWN)
 
 
 ENDPOINTS: Final = (

@@ -19,10 +19,9 @@ from runwatch.service.http.lists.pagination import parse_page_parameters, read_f
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import events
-from runwatch.service.tables import runs as runs_table
-from runwatch.service.tables.live import live_runs
-from runwatch.service.tables.models import arms
+from runwatch.service.tables import events_table, runs_table
+from runwatch.service.tables.live import live_runs_table
+from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))
@@ -71,8 +70,8 @@ def _form(transaction: Transaction, run: RunState) -> dict[str, Any]:
     form = runs.run_json(run)
     if run.reason != "arm_not_ready":
         return form
-    arm_id = transaction.get(live_runs, {"execution_id": run.execution_id})["required_arm_id"]
-    arm = None if arm_id is None else transaction.one(arms, {"arm_id": arm_id})
+    arm_id = transaction.get(live_runs_table, {"execution_id": run.execution_id})["required_arm_id"]
+    arm = None if arm_id is None else transaction.one(arms_table, {"arm_id": arm_id})
     return form if arm is None else {**form, "required_arm": pick(arm, "arm_id display_name status status_reason")}
 
 
@@ -87,9 +86,9 @@ async def list_events(call: ServiceCall) -> ServiceResponse:
     def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
         if edge is None:
             _find(transaction, call)
-            known = transaction.one(events, {**mine, "event_id": call.query.get("after", "")})
+            known = transaction.one(events_table, {**mine, "event_id": call.query.get("after", "")})
             edge = 0 if known is None else known["sequence"]
-        return transaction.oldest(events, mine, after=edge, limit=PART_ROWS)
+        return transaction.oldest(events_table, mine, after=edge, limit=PART_ROWS)
 
     return await stream_texts(call, "events", read_part)
 

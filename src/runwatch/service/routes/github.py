@@ -16,7 +16,7 @@ from runwatch.service.http.responses import ServiceResponse, make_continue_respo
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import github
 from runwatch.service.routes.private_pages import EntryPage
-from runwatch.service.tables.review import github_connections
+from runwatch.service.tables.review import github_connections_table
 from runwatch.service.transaction import Transaction
 
 
@@ -31,7 +31,7 @@ def begin(transaction: Transaction, call: ServiceCall, request: GithubIntentRequ
 
 def list_connections(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return the repositories recorded as connected, newest first."""
-    rows = transaction.newest(github_connections, {"tenant_id": call.tenant_id})
+    rows = transaction.newest(github_connections_table, {"tenant_id": call.tenant_id})
     return {"connections": [github.connection_json(row) for row in rows]}
 
 

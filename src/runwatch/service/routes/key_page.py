@@ -23,8 +23,8 @@ from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes.private_pages import EntryPage, read_secret
-from runwatch.service.tables.checks import verifiers
-from runwatch.service.tables.models import arms
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Row, Transaction
 
 OWN_KEYS: Final = "solverapi_"
@@ -33,13 +33,13 @@ OWN_KEYS: Final = "solverapi_"
 
 def url_of_verifier(transaction: Transaction, intent: EntryIntent) -> str | None:
     """Return the endpoint of an output check that is not retired."""
-    row = transaction.one(verifiers, {"verifier_id": intent.subject_id, "tenant_id": intent.tenant_id})
+    row = transaction.one(verifiers_table, {"verifier_id": intent.subject_id, "tenant_id": intent.tenant_id})
     return None if row is None or row["retired_at"] is not None else str(row["endpoint"]["url"])
 
 
 def url_of_agent(transaction: Transaction, intent: EntryIntent) -> str | None:
     """Return the endpoint of a review agent that is not disabled."""
-    row = transaction.one(arms, {"arm_id": intent.subject_id, "tenant_id": intent.tenant_id, "kind": "agent"})
+    row = transaction.one(arms_table, {"arm_id": intent.subject_id, "tenant_id": intent.tenant_id, "kind": "agent"})
     return None if row is None or row["status"] == "disabled" or not row["endpoint"] else str(row["endpoint"]["url"])
 
 

@@ -18,15 +18,15 @@ from runwatch.service.models import catalog
 from runwatch.service.models.arms import NO_DEPLOYMENT
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, quote
-from runwatch.service.tables.models import connections, deployments
+from runwatch.service.tables.models import connections_table, deployments_table
 from runwatch.service.transaction import Transaction
 
 
 def read_catalog(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every listed deployment of a usable connection, newest first. The list has no pages."""
     mine = {"tenant_id": call.tenant_id}
-    usable = {row["connection_id"]: row for row in transaction.list_all(connections, mine) if is_usable(row)}
-    listed = transaction.newest(deployments, {**mine, "status": "listed"})
+    usable = {row["connection_id"]: row for row in transaction.list_all(connections_table, mine) if is_usable(row)}
+    listed = transaction.newest(deployments_table, {**mine, "status": "listed"})
     models = [
         catalog.catalog_entry(usable[row["connection_id"]], row) for row in listed if row["connection_id"] in usable
     ]
@@ -43,10 +43,10 @@ async def quote_call(call: ServiceCall) -> ServiceResponse:
 
     def look(transaction: Transaction) -> dict[str, Any]:
         where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.tenant_id}
-        row = transaction.one(deployments, where)
+        row = transaction.one(deployments_table, where)
         if row is None:
             raise make_validation_error(("model_deployment_id", NO_DEPLOYMENT))
-        connection = transaction.get(connections, {"connection_id": row["connection_id"]})
+        connection = transaction.get(connections_table, {"connection_id": row["connection_id"]})
         prices = connection["endpoint"]["prices"]
         is_keyless = connection["auth_scheme"] == "none"
         quoted = quote(

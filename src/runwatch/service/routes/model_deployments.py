@@ -9,7 +9,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog, sources
-from runwatch.service.tables.models import deployments
+from runwatch.service.tables.models import deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 
@@ -30,10 +30,10 @@ def list_definitions(transaction: Transaction, call: ServiceCall) -> dict[str, A
 
 
 def _all_of(transaction: Transaction, call: ServiceCall) -> Sequence[Row]:
-    return transaction.newest(deployments, {"tenant_id": call.tenant_id})
+    return transaction.newest(deployments_table, {"tenant_id": call.tenant_id})
 
 
-_find: Final = finder(deployments, "model_deployment_id", "model deployment")
+_find: Final = finder(deployments_table, "model_deployment_id", "model deployment")
 
 ENDPOINTS: Final = (
     Endpoint("GET", "/v1/model-definitions", shows(list_definitions)),

@@ -16,8 +16,8 @@ from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.pagination import read_since
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import problems
-from runwatch.service.tables.organization import local_owner
+from runwatch.service.tables import problems_table
+from runwatch.service.tables.organization import local_owner_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 MOST: Final = 1_000
@@ -40,11 +40,11 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
     await call.context.problems.flush()
 
     def look(transaction: Transaction) -> dict[str, Any]:
-        if transaction.one(local_owner, {"api_key_id": call.principal.key_id}) is None:
+        if transaction.one(local_owner_table, {"api_key_id": call.principal.key_id}) is None:
             raise RefusalError("permission_denied", "Only the key of the data directory can read these problems.")
         where: dict[str, object] = {"instance": instances} if instances else {}
         found = transaction.newest(
-            problems,
+            problems_table,
             where,
             since=None if since is None else ("at", since),
             until=None if until is None else ("at", _behind(until)),
@@ -57,10 +57,10 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
 
 
 def _kept(transaction: Transaction) -> dict[str, Any]:
-    oldest = transaction.oldest(problems, {}, limit=1)
-    newest = transaction.newest(problems, {}, limit=1)
+    oldest = transaction.oldest(problems_table, {}, limit=1)
+    newest = transaction.newest(problems_table, {}, limit=1)
     return {
-        "kept": transaction.count(problems, {}),
+        "kept": transaction.count(problems_table, {}),
         "oldest_at": oldest[0]["at"] if oldest else None,
         "newest_at": newest[0]["at"] if newest else None,
     }
@@ -68,8 +68,8 @@ def _kept(transaction: Transaction) -> dict[str, Any]:
 
 def _neighbours(transaction: Transaction, since: str | None, until: str | None) -> dict[str, Any]:
     """Return the nearest Problems before and after a time range."""
-    before = transaction.newest(problems, {}, until=("at", since), limit=1) if since else ()
-    after = transaction.oldest(problems, {}, since=("at", _behind(until)), limit=1) if until else ()
+    before = transaction.newest(problems_table, {}, until=("at", since), limit=1) if since else ()
+    after = transaction.oldest(problems_table, {}, since=("at", _behind(until)), limit=1) if until else ()
     return {
         "before": _read_form(before[0]) if before else None,
         "after": _read_form(after[0]) if after else None,

@@ -12,7 +12,7 @@ from runwatch.service.http.lists.pagination import read_filters, read_since
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import receipt_arms, receipts
+from runwatch.service.tables import receipt_arms_table, receipts_table
 from runwatch.service.transaction import Row, Transaction
 
 
@@ -27,11 +27,11 @@ async def list_receipts(call: ServiceCall) -> ServiceResponse:
 
     def read_part(transaction: Transaction, edge: int | None) -> Sequence[Row]:
         return transaction.newest(
-            receipts,
+            receipts_table,
             where,
             since=None if since is None else ("completed_at", since),
             before=edge,
-            within=(receipt_arms, "execution_id", {"arm_id": arm_id}) if arm_id else None,
+            within=(receipt_arms_table, "execution_id", {"arm_id": arm_id}) if arm_id else None,
             limit=PART_ROWS,
         )
 
@@ -40,7 +40,7 @@ async def list_receipts(call: ServiceCall) -> ServiceResponse:
 
 async def read_receipt(call: ServiceCall) -> ServiceResponse:
     where = {"tenant_id": call.tenant_id, "execution_id": call.ids["execution_id"]}
-    row = await call.read(lambda transaction: transaction.one(receipts, where))
+    row = await call.read(lambda transaction: transaction.one(receipts_table, where))
     if row is None:
         raise RefusalError("not_found", "There is no receipt with this id; a run has one when it is final.")
     return ServiceResponse(200, row["body"].encode("ascii"))

@@ -23,8 +23,8 @@ from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
-from runwatch.service.tables import api_keys, receipts
-from runwatch.service.tables.models import arms
+from runwatch.service.tables import api_keys_table, receipts_table
+from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"
@@ -38,12 +38,14 @@ def read_usage(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     period = read_period(call.query, transaction.now)
     report = usage.report(run_owners.with_owners(transaction, _receipts(transaction, call.tenant_id, period)))
     arm_ids = tuple(form["arm_id"] for form in report["by_arm"])
-    known = {arm["arm_id"]: arm for arm in arms_json(transaction, transaction.list_all(arms, {"arm_id": arm_ids}))}
+    known = {
+        arm["arm_id"]: arm for arm in arms_json(transaction, transaction.list_all(arms_table, {"arm_id": arm_ids}))
+    }
     for form in report["by_arm"]:
         arm = known.get(form["arm_id"], {})
         form |= {name: arm[name] for name in ("display_name", "connection_name") if arm.get(name)}
     key_ids = tuple(form["api_key_id"] for form in report["by_key"])
-    keys = {row["api_key_id"]: row for row in transaction.list_all(api_keys, {"api_key_id": key_ids})}
+    keys = {row["api_key_id"]: row for row in transaction.list_all(api_keys_table, {"api_key_id": key_ids})}
     for form in report["by_key"]:
         if form["api_key_id"] in keys:
             form["display_name"] = keys[form["api_key_id"]]["display_name"]
@@ -121,7 +123,7 @@ def _part(transaction: Transaction, tenant_id: str, period: ServicePeriod, after
     """Return the next receipts of a period after this sequence number."""
     since, until = ("completed_at", period.since), ("completed_at", period.before)
     return transaction.oldest(
-        receipts, {"tenant_id": tenant_id}, after=after, since=since, until=until, limit=PART_ROWS
+        receipts_table, {"tenant_id": tenant_id}, after=after, since=since, until=until, limit=PART_ROWS
     )
 
 

@@ -14,8 +14,7 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.setup import applications, plans
 from runwatch.service.setup.templates import LANES, VERSION, OrganizationState, template_json
-from runwatch.service.tables.templates import applications as applications_table
-from runwatch.service.tables.templates import selections
+from runwatch.service.tables.templates import applications_table, selections_table
 from runwatch.service.transaction import Transaction, pick
 
 
@@ -55,15 +54,15 @@ def select(transaction: Transaction, call: ServiceCall, request: SelectionReques
     if row["state"] != "ready" or row["live_execution_id"] is None:
         raise RefusalError("invalid_state", f"The application is {row['state']}; its model has passed no live proof.")
     now = format_iso(transaction.now)
-    if transaction.one(selections, mine) is None:
-        transaction.add(selections, **mine, application_id=application_id, selected_at=now, updated_at=now)
+    if transaction.one(selections_table, mine) is None:
+        transaction.add(selections_table, **mine, application_id=application_id, selected_at=now, updated_at=now)
     else:
-        transaction.change(selections, mine, application_id=application_id, updated_at=now)
+        transaction.change(selections_table, mine, application_id=application_id, updated_at=now)
     return _selection(transaction, call.tenant_id)
 
 
 def _selection(transaction: Transaction, tenant_id: str) -> dict[str, Any] | None:
-    row = transaction.one(selections, {"tenant_id": tenant_id})
+    row = transaction.one(selections_table, {"tenant_id": tenant_id})
     if row is None:
         return None
     application = applications.find(transaction, tenant_id, row["application_id"])

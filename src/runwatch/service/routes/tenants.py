@@ -13,7 +13,7 @@ from runwatch.service.http.bodies import parse_body
 from runwatch.service.http.endpoints import Endpoint, takes
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import tenants
+from runwatch.service.tables import tenants_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 TENANTS: Final = 1_000
@@ -45,12 +45,12 @@ async def sign_up(call: ServiceCall) -> ServiceResponse:
     keep_secret(key)
 
     def effect(transaction: Transaction) -> tuple[Row, api_keys.KeyRow]:
-        if transaction.count(tenants, {}) >= TENANTS:
+        if transaction.count(tenants_table, {}) >= TENANTS:
             detail = f"This service has {TENANTS:,} organizations and makes no more of them."
             raise RefusalError("quota_exceeded", detail, retry_after_s=FULL_S)
         tenant_id = add_tenant(transaction, request.display_name)
         key_id = add_key(transaction, tenant_id, key, role="owner", display_name="owner")
-        return transaction.get(tenants, {"tenant_id": tenant_id}), api_keys.find(transaction, tenant_id, key_id)
+        return transaction.get(tenants_table, {"tenant_id": tenant_id}), api_keys.find(transaction, tenant_id, key_id)
 
     tenant, row = await call.context.database.write(effect)
     call.context.keys.add(hash_secret(key.reveal()), Principal(tenant["tenant_id"], row["api_key_id"], row["role"]))
@@ -62,8 +62,8 @@ def rename(transaction: Transaction, call: ServiceCall, request: TenantName) -> 
     if call.ids["tenant_id"] != call.tenant_id:
         raise RefusalError("not_found", "There is no organization with this id.")
     mine = {"tenant_id": call.tenant_id}
-    transaction.change(tenants, mine, display_name=request.display_name)
-    return pick(transaction.get(tenants, mine), _SHOWN)
+    transaction.change(tenants_table, mine, display_name=request.display_name)
+    return pick(transaction.get(tenants_table, mine), _SHOWN)
 
 
 ENDPOINTS: Final = (

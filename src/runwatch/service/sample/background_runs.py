@@ -16,9 +16,8 @@ from runwatch.service.sample.models import arm_ids
 from runwatch.service.sample.registrations import check_ids
 from runwatch.service.sample.run_kinds import BACKGROUND, STEADY, RunKind, build_request
 from runwatch.service.service_context import ServiceContext
-from runwatch.service.tables import api_keys
-from runwatch.service.tables import runs as runs_table
-from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.tables import api_keys_table, runs_table
+from runwatch.service.tables.sample import sample_organizations_table
 from runwatch.service.transaction import Row, Transaction
 
 PAUSE_S: Final = (2.0, 6.0)
@@ -138,7 +137,7 @@ def _cancel(run: RunState, transaction: Transaction) -> None:
 
 def _sample(transaction: Transaction) -> Row | None:
     """Return the sample organization while its key is active."""
-    for row in transaction.list_all(sample_organizations, {}):
-        if transaction.count(api_keys, {"api_key_id": row["api_key_id"], "status": "active"}):
+    for row in transaction.list_all(sample_organizations_table, {}):
+        if transaction.count(api_keys_table, {"api_key_id": row["api_key_id"], "status": "active"}):
             return row
     return None

@@ -7,8 +7,8 @@ from dataclasses import replace
 from runwatch.base.clock import format_iso
 from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.checks import bindings, verifiers
-from runwatch.service.tables.checks import verifiers as verifiers_table
-from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.sample import sample_organizations_table
 from runwatch.service.transaction import Row, Transaction
 
 
@@ -18,14 +18,14 @@ def update_check_addresses(transaction: Transaction, origin: str) -> None:
     The check stays the same check at the same service, so a key entered for it moves too. The new address is
     nevertheless a change of the check, which its hash and revision show.
     """
-    for sample in transaction.list_all(sample_organizations, {}):
+    for sample in transaction.list_all(sample_organizations_table, {}):
         if sample["origin"] == origin:
             continue
         start = f"{sample['origin']}{SAMPLE_CHECKS_PATH}"
         for row in transaction.list_all(verifiers_table, {}):
             if row["endpoint"]["url"].startswith(start):
                 _move(transaction, row, f"{origin}{SAMPLE_CHECKS_PATH}{row['endpoint']['url'].removeprefix(start)}")
-        transaction.change(sample_organizations, {"api_key_id": sample["api_key_id"]}, origin=origin)
+        transaction.change(sample_organizations_table, {"api_key_id": sample["api_key_id"]}, origin=origin)
 
 
 def _move(transaction: Transaction, row: Row, url: str) -> None:

@@ -48,8 +48,8 @@ from runwatch.service.sample.check_calls import SampleCheckClient
 from runwatch.service.sample.run_kinds import HISTORY, INCIDENT, REPAIR, RunKind, build_request
 from runwatch.service.sample.simulated_clock import SimulatedClock
 from runwatch.service.sample.tools import Organization, Tools
-from runwatch.service.tables import tenants
-from runwatch.service.tables.sample import sample_organizations
+from runwatch.service.tables import tenants_table
+from runwatch.service.tables.sample import sample_organizations_table
 from runwatch.service.transaction import Row, Transaction
 
 DAYS: Final = 30
@@ -250,14 +250,16 @@ class _History:
         def effect(transaction: Transaction) -> tuple[Secret, Organization]:
             key = ensure_owner(transaction, owner_key, shared_from=self._tools.options.shared_name)
             tenant_id = local_tenant(transaction)
-            transaction.change(tenants, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
+            transaction.change(tenants_table, {"tenant_id": tenant_id}, display_name=OWNER_NAME)
             (owner,) = api_keys.list_all(transaction, tenant_id)
             runner_id = self._add_key(transaction, tenant_id, OWNER_NAME, "runner", "Sample automation")
             self._add_key(transaction, tenant_id, OWNER_NAME, "reader", "Sample dashboard")
             principal = Principal(tenant_id, owner["api_key_id"], owner["role"])
             old = add_key(transaction, tenant_id, new_key(), role="runner", display_name="Sample former colleague")
             api_keys.revoke(transaction, principal, old)
-            transaction.add(sample_organizations, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin)
+            transaction.add(
+                sample_organizations_table, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin
+            )
             return key, Organization(principal, runner_id)
 
         return await self._tools.database.write(effect)

@@ -15,9 +15,7 @@ from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.models.providers.sample_text import BULLETS_WANTED
 from runwatch.service.models.providers.types import ProviderError
 from runwatch.service.sample.tools import Organization, Tools, read_token
-from runwatch.service.tables.models import arms as arms_table
-from runwatch.service.tables.models import connections as connections_table
-from runwatch.service.tables.models import deployments
+from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 SOURCE_KEY: Final = Secret("sample-source-key")
@@ -98,7 +96,7 @@ async def save(tools: Tools, who: Organization, name: str, connection_id: str | 
 
     def effect(transaction: Transaction) -> str:
         connection = transaction.get(connections_table, {"connection_id": through})
-        served = transaction.get(deployments, {"connection_id": through, "upstream_ref": upstream_ref})
+        served = transaction.get(deployments_table, {"connection_id": through, "upstream_ref": upstream_ref})
         body = catalog.arm_template(connection, served) | {"data_class_grants": list(grants)}
         request = ModelArmRequest.model_validate(body)
         return str(arms.register(transaction, who.tenant_id, request, acted_by=who.principal.key_id)["arm_id"])

@@ -24,8 +24,8 @@ from runwatch.service.sample.check_calls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.run_kinds import WIDGETS
 from runwatch.service.sample.tools import Organization, Tools, read_token
-from runwatch.service.tables.checks import verifiers
-from runwatch.service.tables.review import credentials
+from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables.review import credentials_table
 from runwatch.service.transaction import Transaction
 
 REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")
@@ -124,7 +124,7 @@ async def add_references(tools: Tools, who: Organization) -> None:
             github.record(transaction, who.tenant_id, repository, who.principal.key_id)
         for name in ("Sample: source account", "Sample: staging endpoint"):
             transaction.add(
-                credentials,
+                credentials_table,
                 credential_ref=new_id("cred_ref", transaction.now),
                 tenant_id=who.tenant_id,
                 display_name=name,
@@ -175,6 +175,6 @@ def _stop_in(tools: Tools, days: int) -> StopDate:
 
 def check_ids(transaction: Transaction, tenant_id: str) -> dict[str, str]:
     """Return an organization's current sample checks, by the name of their endpoint."""
-    rows = transaction.newest(verifiers, {"tenant_id": tenant_id, "retired_at": None})
+    rows = transaction.newest(verifiers_table, {"tenant_id": tenant_id, "retired_at": None})
     named = [(row["endpoint"]["url"].rpartition(SAMPLE_CHECKS_PATH), str(row["verifier_id"])) for row in rows]
     return {parts[2]: verifier_id for parts, verifier_id in named if parts[1]}

@@ -25,8 +25,8 @@ from runwatch.service.models import arms, catalog, connections, handoffs
 from runwatch.service.models.availability import is_usable
 from runwatch.service.setup import plans
 from runwatch.service.setup.templates import OrganizationState
-from runwatch.service.tables.models import arms as arms_table
-from runwatch.service.tables.templates import applications
+from runwatch.service.tables.models import arms_table
+from runwatch.service.tables.templates import applications_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 ENDED: Final = frozenset({"ready", "failed_safe"})
@@ -58,13 +58,13 @@ class Advance:
     sync: Row | None = None
 
 
-find: Final = finder(applications, "application_id", "application")
+find: Final = finder(applications_table, "application_id", "application")
 """Return the application with an id of an organization, or refuse with ``not_found``."""
 
 
 def find_by_key(transaction: Transaction, tenant_id: str, template_id: str, application_key: str) -> Row | None:
     where = {"tenant_id": tenant_id, "template_id": template_id, "application_key": application_key}
-    return transaction.one(applications, where)
+    return transaction.one(applications_table, where)
 
 
 def begin(transaction: Transaction, principal: Principal, request: ApplicationRequest, application_key: str) -> Row:
@@ -86,7 +86,7 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
     plan = plans.check_approved(request, request.digest, request.issued_at, estate, transaction.now)
     application_id = new_id("app", transaction.now)
     transaction.add(
-        applications,
+        applications_table,
         application_id=application_id,
         tenant_id=principal.tenant_id,
         principal_id=principal.key_id,
@@ -260,7 +260,7 @@ def refresh(transaction: Transaction, row: Row) -> None:
 
 def change(transaction: Transaction, row: Row, **values: object) -> None:
     where = {"application_id": row["application_id"]}
-    transaction.change(applications, where, **values, updated_at=format_iso(transaction.now))
+    transaction.change(applications_table, where, **values, updated_at=format_iso(transaction.now))
 
 
 def _submit(transaction: Transaction, row: Row, policy: dict[str, Any]) -> RunState:

@@ -22,7 +22,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import catalog_entry, is_pool
 from runwatch.service.organization import wallet
-from runwatch.service.tables.models import connections, deployments
+from runwatch.service.tables.models import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 VERSION: Final = "1"
@@ -78,9 +78,9 @@ class OrganizationState:
     @classmethod
     def of(cls, transaction: Transaction, tenant_id: str) -> OrganizationState:
         mine = {"tenant_id": tenant_id}
-        known = transaction.newest(connections, {**mine, "revoked_at": None})
+        known = transaction.newest(connections_table, {**mine, "revoked_at": None})
         ids = tuple(row["connection_id"] for row in known)
-        served = transaction.newest(deployments, {**mine, "connection_id": ids})
+        served = transaction.newest(deployments_table, {**mine, "connection_id": ids})
         balance = wallet.spendable(transaction, tenant_id)
         return cls(known, served, balance is not None and balance >= POOL_SPEND_USD)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Index
 
 from runwatch.service.tables.columns import table
 
-verifiers: Final = table(
+verifiers_table: Final = table(
     "verifiers",
     "sequence:int* verifier_id! tenant_id>tenants display_name version endpoint:json input_data_classes:json "
     "scoring:json declared_at? hash revision:int status status_reason? created_at updated_at retired_at?",
@@ -18,12 +18,12 @@ verifiers: Final = table(
 row.
 """
 
-bindings: Final = table("key_bindings", "subject_id* tenant_id>tenants kind generation:int state:json")
+bindings_table: Final = table("key_bindings", "subject_id* tenant_id>tenants kind generation:int state:json")
 """The protected connection of an output check or a review agent, by its id: ``state`` holds handles, dates and the last
 operations, never a key. ``generation`` grows with every change.
 """
 
-entry_intents: Final = table(
+entry_intents_table: Final = table(
     "entry_intents",
     "intent_id* tenant_id>tenants principal_id kind subject_id token_hash! details:json created_at expires_at used_at?",
 )

@@ -8,7 +8,7 @@ from sqlalchemy import Index, UniqueConstraint
 
 from runwatch.service.tables.columns import table
 
-handoffs: Final = table(
+handoffs_table: Final = table(
     "handoffs",
     "sequence:int* handoff_intent_id! tenant_id>tenants principal_id source_id auth_scheme endpoint:json? state "
     "failure_code? secret_handle? source_scope:json? expires_at completed_at? failed_at? expired_at? consumed_at? "
@@ -19,7 +19,7 @@ without an address of its own. ``secret_handle`` names the secret in the vault u
 keyless handoff has none.
 """
 
-connections: Final = table(
+connections_table: Final = table(
     "source_connections",
     "sequence:int* connection_id! tenant_id>tenants source_id display_name auth_scheme auth_binding_ref "
     "secret_handle? source_scope:json endpoint:json status binding_revision:int tested_binding_revision:int? "
@@ -30,7 +30,7 @@ connections: Final = table(
 model name, or ``*``, to ``{input_usd_per_million, output_usd_per_million}`` as decimal text.
 """
 
-deployments: Final = table(
+deployments_table: Final = table(
     "model_deployments",
     "sequence:int* model_deployment_id! tenant_id>tenants connection_id>source_connections source_id model_key "
     "served_variant_id upstream_ref resolved_upstream_ref? resolution_evidence_ref? release_assurance "
@@ -43,7 +43,7 @@ deployments: Final = table(
 definitions and deployments"); ``data_classes`` is what the deployment is certified for.
 """
 
-arms: Final = table(
+arms_table: Final = table(
     "arms",
     "sequence:int* arm_id! tenant_id>tenants kind display_name status status_reason? capability_tags:json "
     "data_class_grants:json cost_class? model_deployment_id>model_deployments? provider? model_id? credential_ref? "

@@ -8,7 +8,7 @@ from sqlalchemy import UniqueConstraint
 
 from runwatch.service.tables.columns import table
 
-applications: Final = table(
+applications_table: Final = table(
     "applications",
     "sequence:int* application_id! tenant_id>tenants principal_id application_key template_id model_deployment_id? "
     "byok_offering:json? state failure_code? completed_effects:json managed_arm_id? source_connection_id? "
@@ -19,5 +19,5 @@ applications: Final = table(
 handoff waiting for the user, without the address of its page.
 """
 
-selections: Final = table("model_selections", "tenant_id* application_id selected_at updated_at")
+selections_table: Final = table("model_selections", "tenant_id* application_id selected_at updated_at")
 """The application whose model an organization has selected."""

@@ -17,14 +17,14 @@ from runwatch.service.execution.live.state import STARTED, Attempt, FinishedChec
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.tables.live import (
-    attempt_answers,
-    attempt_bounds,
-    attempt_statuses,
-    attempts,
-    live_runs,
-    provider_messages,
-    results,
-    tasks,
+    attempt_answers_table,
+    attempt_bounds_table,
+    attempt_statuses_table,
+    attempts_table,
+    live_runs_table,
+    provider_messages_table,
+    results_table,
+    tasks_table,
 )
 from runwatch.service.transaction import Row, Transaction, pick
 
@@ -50,26 +50,30 @@ def add(
 ) -> None:
     """Store the choices of a new live run's request, and its task until the run is final."""
     transaction.add(
-        live_runs,
+        live_runs_table,
         execution_id=run.execution_id,
         verifier_id=verifier_id,
         required_arm_id=required_arm_id,
         review_composer=None if review_composer is None else dict(review_composer),
         checks=[],
     )
-    transaction.add(tasks, execution_id=run.execution_id, body=dumps(task))
+    transaction.add(tasks_table, execution_id=run.execution_id, body=dumps(task))
 
 
 def load(transaction: Transaction, run: RunState) -> LiveRun:
-    row = transaction.get(live_runs, {"execution_id": run.execution_id})
+    row = transaction.get(live_runs_table, {"execution_id": run.execution_id})
     policy = loads(run.policy)
     where = {"execution_id": run.execution_id}
-    made = transaction.oldest(attempts, where)
+    made = transaction.oldest(attempts_table, where)
     # Each step of a run reads what is known so far, and most steps come before the first response.
     has_ended = any(attempt["state"] != STARTED for attempt in made)
     statuses, answers, bounds = (
         {one["number"]: one for one in (transaction.list_all(table, where) if is_there else ())}
-        for table, is_there in ((attempt_statuses, has_ended), (attempt_answers, has_ended), (attempt_bounds, made))
+        for table, is_there in (
+            (attempt_statuses_table, has_ended),
+            (attempt_answers_table, has_ended),
+            (attempt_bounds_table, made),
+        )
     )
     members = " ".join(ANSWER_MEMBERS)
     return LiveRun(
@@ -95,7 +99,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
 
 def find_review_composer(transaction: Transaction, execution_id: str) -> dict[str, Any] | None:
     """Return the ``review_composer`` member of a live run's request, or ``None``."""
-    row = transaction.one(live_runs, {"execution_id": execution_id})
+    row = transaction.one(live_runs_table, {"execution_id": execution_id})
     composer: dict[str, Any] | None = None if row is None else row["review_composer"]
     return composer
 
@@ -103,7 +107,7 @@ def find_review_composer(transaction: Transaction, execution_id: str) -> dict[st
 def keep_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:
     """Record the ranking."""
     transaction.change(
-        live_runs,
+        live_runs_table,
         {"execution_id": execution_id},
         options=[members_of(option) for option in options],
         skill=None if skill is None else members_of(skill),
@@ -111,56 +115,58 @@ def keep_options(transaction: Transaction, execution_id: str, options: list[Rank
 
 
 def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
-    transaction.change(live_runs, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
+    transaction.change(live_runs_table, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
 
 
 def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
     """Record how the policy reacted."""
-    transaction.change(live_runs, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
+    transaction.change(live_runs_table, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
 
 
 def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
     """Return the task of a live run that is not final."""
-    task: dict[str, Any] = loads(transaction.get(tasks, {"execution_id": execution_id})["body"])
+    task: dict[str, Any] = loads(transaction.get(tasks_table, {"execution_id": execution_id})["body"])
     return task
 
 
 def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
-    transaction.add(attempts, execution_id=execution_id, **_attempt_columns(attempt))
+    transaction.add(attempts_table, execution_id=execution_id, **_attempt_columns(attempt))
     if attempt.worst_usd is not None:
-        transaction.add(attempt_bounds, execution_id=execution_id, number=attempt.number, worst_usd=attempt.worst_usd)
+        transaction.add(
+            attempt_bounds_table, execution_id=execution_id, number=attempt.number, worst_usd=attempt.worst_usd
+        )
 
 
 def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
     where = {"execution_id": execution_id, "number": attempt.number}
-    transaction.change(attempts, where, **_attempt_columns(attempt))
+    transaction.change(attempts_table, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:
-        transaction.add(attempt_statuses, **where, http_status=attempt.http_status)
+        transaction.add(attempt_statuses_table, **where, http_status=attempt.http_status)
     answer = {name: getattr(attempt, name) for name in ANSWER_MEMBERS}
     if any(value is not None for value in answer.values()):
-        transaction.add(attempt_answers, **where, **answer)
+        transaction.add(attempt_answers_table, **where, **answer)
 
 
 def abandon(transaction: Transaction, execution_id: str, state: str) -> bool:
     """Mark a call in progress as abandoned; return whether there was one."""
     where = {"execution_id": execution_id, "state": STARTED}
-    is_under_way = transaction.count(attempts, where) > 0
+    is_under_way = transaction.count(attempts_table, where) > 0
     if is_under_way:
-        transaction.change(attempts, where, state=state, ended_at=format_iso(transaction.now))
+        transaction.change(attempts_table, where, state=state, ended_at=format_iso(transaction.now))
     return is_under_way
 
 
 def close(transaction: Transaction, execution_id: str) -> None:
     """Delete the prompt of a run that became final, and its outputs except the result."""
-    transaction.remove(tasks, {"execution_id": execution_id})
-    transaction.change(attempts, {"execution_id": execution_id}, candidate=None)
+    transaction.remove(tasks_table, {"execution_id": execution_id})
+    transaction.change(attempts_table, {"execution_id": execution_id}, candidate=None)
 
 
 def add_result(transaction: Transaction, run: RunState, text: str, provenance: dict[str, Any] | None) -> None:
     """Store the output of a live run that completes now, and remove expired results."""
     sweep(transaction)
     transaction.add(
-        results,
+        results_table,
         execution_id=run.execution_id,
         tenant_id=run.tenant_id,
         slice_id=run.slices[0].slice_id,
@@ -172,13 +178,13 @@ def add_result(transaction: Transaction, run: RunState, text: str, provenance: d
 
 def find_result(transaction: Transaction, execution_id: str) -> Row | None:
     """Return the result of a run, or ``None`` when it has expired."""
-    row = transaction.one(results, {"execution_id": execution_id})
+    row = transaction.one(results_table, {"execution_id": execution_id})
     return None if row is None or row["retention_expires_at"] <= format_iso(transaction.now) else row
 
 
 def sweep(transaction: Transaction) -> None:
     """Remove expired results and expired messages of providers."""
-    for table in (results, provider_messages):
+    for table in (results_table, provider_messages_table):
         transaction.remove(table, {}, until=("retention_expires_at", format_iso(transaction.now)))
 
 
@@ -186,7 +192,7 @@ def add_provider_message(transaction: Transaction, execution_id: str, number: in
     """Store what the provider said when the call of an attempt failed, and remove what has expired."""
     sweep(transaction)
     transaction.add(
-        provider_messages,
+        provider_messages_table,
         execution_id=execution_id,
         number=number,
         message=dumps(message),
@@ -204,7 +210,7 @@ def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[s
     now = format_iso(transaction.now)
     messages = {
         row["number"]: row
-        for row in transaction.list_all(provider_messages, where)
+        for row in transaction.list_all(provider_messages_table, where)
         if row["retention_expires_at"] > now
     }
     return [

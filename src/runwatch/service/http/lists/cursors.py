@@ -14,7 +14,7 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-from runwatch.service.tables import service_keys
+from runwatch.service.tables import service_keys_table
 from runwatch.service.transaction import Transaction
 
 _KEY_NAME: Final = "cursor"
@@ -35,11 +35,11 @@ class Cursors:
     @classmethod
     def load(cls, transaction: Transaction) -> Cursors:
         """Load the cursors of a database, creating the key if it has none."""
-        row = transaction.one(service_keys, {"name": _KEY_NAME})
+        row = transaction.one(service_keys_table, {"name": _KEY_NAME})
         if row is not None:
             return cls(row["key"])
         key = AESSIV.generate_key(_KEY_BITS)
-        transaction.add(service_keys, name=_KEY_NAME, key=key)
+        transaction.add(service_keys_table, name=_KEY_NAME, key=key)
         return cls(key)
 
     def seal(self, scope: tuple[str, ...], sequence: int) -> str:
