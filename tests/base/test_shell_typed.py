@@ -7,8 +7,11 @@ from typing import Final
 
 import pytest
 
+from runwatch.base.json import encode_body
 from runwatch.base.shell_words import quote_word
 from runwatch.commands.completion import SCRIPTS
+from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.journal_entries import RequestEntry
 from tests.support.shells import SHELL_PARAMETERS, ShellBox, interactive
 from tests.support.terminal import Terminal
 
@@ -43,6 +46,18 @@ def test_nothing_is_expanded_from_the_history_of_an_interactive_shell(shell: str
     box = ShellBox(tmp_path)
     calls = type_lines(shell, box, ["touch first", *(f"curl {quote_word(text)}" for text in TYPED)])
     assert calls == sorted([["touch", "first"], *(["curl", text] for text in TYPED)])
+    assert box.made() == []
+
+
+@pytest.mark.parametrize("shell", SHELL_PARAMETERS)
+def test_a_request_with_a_hostile_body_is_one_call_at_the_prompt(shell: str, tmp_path: Path) -> None:
+    box = ShellBox(tmp_path)
+    entry = RequestEntry(
+        {"method": "POST", "origin": "https://api.example.test", "path": "/v1/executions", "key": "k", "sent_bytes": 9}
+    )
+    body = encode_body({"objective": " ".join(TYPED)})
+    (call,) = type_lines(shell, box, [build_curl_command(entry, body, is_foreign=True)])
+    assert call[-2:] == ["--data-raw", body.decode()]
     assert box.made() == []
 
 

@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.base.json import encode_body
+from runwatch.base.network.service_file import read_service_file
 from runwatch.settings import local_service
+from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.journal_entries import RequestEntry
+from tests.support.builders import request_body
 from tests.support.cli import Cli
 
 
@@ -24,9 +29,22 @@ def test_a_copied_command_reaches_the_local_service_through_its_socket(tmp_path:
         command = cli("requests", "list", "--curl").text.splitlines()[-1]
         assert "--unix-socket" in command
         places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], env={**cli.environment, "PATH": places}, capture_output=True, check=True
-        )
+        environment = {**cli.environment, "PATH": places}
+        done = subprocess.run(["/bin/sh", "-c", command], env=environment, capture_output=True, check=True)
         assert json.loads(done.stdout)["tenant_id"].startswith("ten_")
+        written = read_service_file(directory)
+        assert written is not None
+        body = encode_body(request_body())
+        submit = RequestEntry(
+            {"method": "POST", "profile": "local", "path": "/v1/executions", "key": "one", "sent_bytes": len(body)}
+        )
+        command = build_curl_command(submit, body, socket=written.socket)
+        runs = [
+            json.loads(
+                subprocess.run(["/bin/sh", "-c", command], env=environment, capture_output=True, check=True).stdout
+            )
+            for _ in range(2)
+        ]
+        assert runs[0]["execution_id"] == runs[1]["execution_id"], "the same key with the same body is the same run"
     finally:
         local_service.stop_running(directory)

@@ -13,7 +13,7 @@ from runwatch.commands.shared.list_reader import is_selective, parse_limit, pars
 from runwatch.commands.shared.record_printer import RecordPrinter
 from runwatch.commands.shared.session import load_settings, open_journal
 from runwatch.store.repositories.journal import JournalPage
-from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.copy_options import BODY_FILE, build_curl_command
 from runwatch.view.problems.journal_entries import (
     RequestEntry,
     attach_problems,
@@ -53,6 +53,7 @@ def _print_curl(call: Invocation, entries: Iterable[RequestEntry]) -> None:
         call.output.warn(f"The commands for the local service take no key: {error}")
     else:
         socket = None if written is None else written.socket
+    needs_body = False
     for entry in entries:
         try:
             command = build_curl_command(entry, socket=socket)
@@ -60,3 +61,6 @@ def _print_curl(call: Invocation, entries: Iterable[RequestEntry]) -> None:
             call.output.warn(f"{error} ({entry.id})")
         else:
             call.output.text(f"{command}\n")
+            needs_body |= f"@{BODY_FILE}" in command
+    if needs_body:
+        call.output.note(f"bodies are not kept: write the one to send into {BODY_FILE}")

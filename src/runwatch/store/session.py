@@ -47,6 +47,12 @@ _log = logging.getLogger(__name__)
 FLUSH_S: Final = 1.0
 """How often the journal is written and the store's lists are cached."""
 
+MAX_BODIES: Final = 100
+"""How many bodies of writes a session remembers, to name them in a copied command."""
+
+MAX_BODY_BYTES: Final = 20_000
+"""The longest body that it remembers; a longer one does not belong into a command line."""
+
 
 @dataclass(eq=False)
 class WriteBatch:
@@ -116,6 +122,7 @@ class ServiceSession:
         )
         self.sending: Final[list[SendingWrite]] = []
         self.batches: Final[list[WriteBatch]] = []
+        self._bodies: dict[str, bytes] = {}
         self._others = 0
         self._retention = options.retention
         self._pruned_at = clock.monotonic()
@@ -258,6 +265,10 @@ class ServiceSession:
                 await self.outbox.discard(write)
         return [write for write in waiting if write not in over]
 
+    def find_body(self, key: str) -> bytes | None:
+        """Return the body that this session sent with a key; ``None`` without one, and for long or old ones."""
+        return self._bodies.get(key)
+
     def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
         run = self.store.find(self.scope.profile, Run, cancel.request.path.get("execution_id", ""))
         return run is not None and run.is_final
@@ -270,6 +281,10 @@ class ServiceSession:
         """
         sending = SendingWrite(request, self.clock.now())
         self.sending.append(sending)
+        if request.body is not None and len(request.body) <= MAX_BODY_BYTES:
+            self._bodies[request.key] = request.body
+            while len(self._bodies) > MAX_BODIES:
+                del self._bodies[next(iter(self._bodies))]
         try:
             yield
         except RunwatchError:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from runwatch.base.errors import RunwatchError
+from runwatch.base.json import dumps, encode_body, loads
 from runwatch.base.text import clean_line, is_clean
-from runwatch.view.problems.copy_options import METHODS, build_curl_command
+from runwatch.view.problems.copy_options import MAX_BODY_CHARACTERS, METHODS, build_curl_command
 from runwatch.view.problems.journal_entries import RequestEntry
 from tests.support.hostile import ALL_AT_ONCE, CORPUS
 from tests.support.shells import SHELL_PARAMETERS, ShellBox
@@ -32,11 +33,21 @@ def test_the_key_comes_through_a_pipe_from_the_profile_and_its_address() -> None
     )
 
 
-def test_a_write_names_its_idempotency_key_and_takes_its_body_from_a_file() -> None:
+def test_a_write_whose_body_is_not_known_takes_it_from_a_file() -> None:
     words = shlex.split(build_curl_command(request(method="POST", path="/v1/executions", key="k 1", sent_bytes=20)))
     assert words[words.index("-X") + 1] == "POST"
     assert "Idempotency-Key: k 1" in words
     assert words[-2:] == ["--data-binary", "@body.json"]
+
+
+def test_a_known_body_is_part_of_the_command() -> None:
+    entry = request(method="POST", path="/v1/executions", key="k 1", sent_bytes=20)
+    for body in (b'{"task":{"objective":"it\'s \\\\ $HOME"}}', b"@/etc/passwd"):
+        words = shlex.split(build_curl_command(entry, body))
+        assert words[-2:] == ["--data-raw", body.decode()]
+    assert shlex.split(build_curl_command(entry, '{\n"a": "\u202e"}'.encode()))[-1] == r'{"a":"\u202e"}'
+    for odd in (b"\xff", b"a\n", b"", b"x" * (MAX_BODY_CHARACTERS + 1)):
+        assert shlex.split(build_curl_command(entry, odd))[-1] == "@body.json"
 
 
 def test_an_entry_of_a_file_never_gets_a_key_whatever_it_calls_itself() -> None:
@@ -97,6 +108,15 @@ def test_curl_expands_and_shortens_nothing_of_an_address() -> None:
     )
 
 
+def body_with(text: str) -> bytes:
+    """A body with a text: as runwatch sends it, or in ASCII where that cannot be sent."""
+    body = {"task": {"objective": text}}
+    try:
+        return encode_body(body)
+    except ValueError:
+        return dumps(body).encode()
+
+
 def hostile_requests(texts: list[str]) -> list[tuple[RequestEntry, str]]:
     """Requests with a text in every place that has a command, each with its idempotency key."""
     found = []
@@ -110,12 +130,17 @@ def check_that_exactly_one_request_is_sent(shell: str, home: Path, texts: list[s
     box = ShellBox(home)
     entries = hostile_requests(texts)
     for is_foreign in (False, True):
-        commands = [build_curl_command(entry, is_foreign=is_foreign) for entry, _ in entries]
+        commands = [
+            build_curl_command(entry, body_with(text), is_foreign=is_foreign)
+            for (entry, _), text in zip(entries, texts, strict=True)
+        ]
         assert all(is_clean(command) and clean_line(command) == command for command in commands)
-        for (entry, key), calls in zip(entries, box.run(shell, commands), strict=True):
+        for (entry, key), text, calls in zip(entries, texts, box.run(shell, commands), strict=True):
             sent = calls[0]
             assert sent[0] == "curl"
             assert f"Idempotency-Key: {key}" in sent
+            if len(dumps(text)) < MAX_BODY_CHARACTERS - 100:
+                assert loads(sent[sent.index("--data-raw") + 1]) == {"task": {"objective": text}}
             url = sent[sent.index("--url") + 1]
             assert url.startswith(f"{ORIGIN}/v1/")
             assert url.isascii()

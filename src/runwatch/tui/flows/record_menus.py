@@ -47,6 +47,7 @@ def open_copy_menu(screen: RecordScreen) -> None:
         is_foreign=console.has_file,
         socket=console.local_socket,
         program=console.launch.program,
+        find_body=console.find_sent_body,
     )
     found = [*offered, *screen.copies_in_focus()]
     items = [

@@ -163,6 +163,13 @@ class Console(WidgetApp):
         """How commands in a shell reach the service of this session."""
         return self.find_shell_service(None if self.session is None else self.session.target.profile)
 
+    def find_sent_body(self, key: str | None) -> bytes | None:
+        """Return the body of a write of this session, or of one with unknown outcome; ``None`` if it is not kept."""
+        if key is None or self.session is None:
+            return None
+        lost = (write.request.body for write in self.unconfirmed if write.request.key == key)
+        return self.session.find_body(key) or next(lost, None)
+
     def command(self, words: str, *arguments: str) -> str:
         """Return a command that calls the same service from a shell ."""
         return service_command(self.shell_service, words, *arguments)

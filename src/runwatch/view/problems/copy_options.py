@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from runwatch.base.errors import RunwatchError, SettingsError
+from runwatch.base.json import dumps, loads
 from runwatch.base.network.service_target import normalise_base_url
-from runwatch.base.shell_words import quote_word, runwatch_command
-from runwatch.base.text import is_clean
+from runwatch.base.shell_words import quote_exactly, quote_word, runwatch_command
+from runwatch.base.text import clean_line, is_clean
 from runwatch.settings.declarations import ENVIRONMENT, LOCAL
 from runwatch.view.problems.explanations import support_block
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
@@ -35,6 +36,7 @@ def list_copy_options(
     is_foreign: bool = False,
     socket: Path | None = None,
     program: str = "runwatch",
+    find_body: Callable[[str | None], bytes | None] = lambda _: None,
 ) -> Iterator[CopyOption]:
     """Yield what can be copied from a record, most useful first.
 
@@ -42,6 +44,7 @@ def list_copy_options(
         is_foreign: Whether the record comes from an opened file or bundle.
         socket: The Unix socket of the local service, if that is the service.
         program: What starts runwatch in a shell.
+        find_body: Returns the body that was sent with an idempotency key, if it is known.
     """
     if isinstance(subject, ProblemEntry):
         if subject.problem.instance:
@@ -50,11 +53,23 @@ def list_copy_options(
     elif isinstance(subject, RequestEntry):
         # Omit the command for a request that no command can repeat; the key for copying it explains why.
         with contextlib.suppress(RunwatchError):
-            command = build_curl_command(subject, is_foreign=is_foreign, socket=socket, program=program)
-            yield CopyOption(line("curl command"), command)
+            yield curl_option(subject, find_body(subject.key), is_foreign=is_foreign, socket=socket, program=program)
     else:
         yield CopyOption(line(f"{spec.singular} id"), copied_word(subject.id))
     yield CopyOption(line(f"{spec.singular} as JSON"), copied_json(dict(subject.raw)))
+
+
+def curl_option(
+    entry: RequestEntry, body: bytes | None, *, is_foreign: bool, socket: Path | None, program: str
+) -> CopyOption:
+    """Return the command that repeats a request; its name says which file the user has to write first.
+
+    Raises:
+        RunwatchError: No command can repeat it.
+    """
+    command = build_curl_command(entry, body, is_foreign=is_foreign, socket=socket, program=program)
+    needs_file = entry.sent_bytes and _body_text(body) is None
+    return CopyOption(line(f"curl command, body in {BODY_FILE}" if needs_file else "curl command"), command)
 
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -62,7 +77,10 @@ METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 
 
 BODY_FILE: Final = "body.json"
-"""The file that a command sends. The journal keeps no bodies, so the user has to create it."""
+"""The file that a command sends whose body is not known: the journal keeps none, so the user has to write it."""
+
+MAX_BODY_CHARACTERS: Final = 30_000
+"""The longest body that is part of a command."""
 
 
 _IN_URL: Final = "/%:@!$&'()*+,;=~-._"
@@ -75,15 +93,20 @@ _DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
 
 
 def build_curl_command(
-    entry: RequestEntry, *, is_foreign: bool = False, socket: Path | None = None, program: str = "runwatch"
+    entry: RequestEntry,
+    body: bytes | None = None,
+    *,
+    is_foreign: bool = False,
+    socket: Path | None = None,
+    program: str = "runwatch",
 ) -> CopiedText:
-    """Build a ``curl`` command that repeats a request. The API key comes through a pipe, never as an argument; a body
-    comes from a file.
+    """Build a ``curl`` command that repeats a request. The API key comes through a pipe, never as an argument.
 
     A key is sent only to the address of the request's profile: ``config header`` refuses any other. The local service's
     key is sent only through its Unix socket, so without the socket's path the command has no key.
 
     Args:
+        body: What was sent, if it is known; else it comes from :data:`BODY_FILE`.
         is_foreign: Whether the entry comes from an opened file or bundle; the command then has no key.
         socket: The Unix socket of the local service, for a request of the local profile.
         program: What starts runwatch in a shell, to print the key for the pipe.
@@ -116,8 +139,22 @@ def build_curl_command(
             raise _refusal("its idempotency key has characters that a header cannot carry")
         words += ["-H", quote_word(f"Idempotency-Key: {entry.key}")]
     if entry.sent_bytes:
-        words += ["-H", quote_word("Content-Type: application/json"), "--data-binary", f"@{BODY_FILE}"]
+        words += ["-H", quote_word("Content-Type: application/json")]
+        text = _body_text(body)
+        # The raw form takes no text for the name of a file.
+        words += ["--data-binary", f"@{BODY_FILE}"] if text is None else ["--data-raw", quote_exactly(text)]
     return copied_command(pipe + " ".join(words))
+
+
+def _body_text(body: bytes | None) -> str | None:
+    """Return a body as one line that a terminal shows unchanged: as it was sent, or the same JSON in ASCII."""
+    try:
+        text = (body or b"").decode("utf-8")
+        if clean_line(text) != text:
+            text = dumps(loads(text))
+    except ValueError:
+        return None
+    return text if text and len(text) <= MAX_BODY_CHARACTERS else None
 
 
 def _header_command(entry: RequestEntry) -> str:

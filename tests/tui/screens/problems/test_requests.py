@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runwatch.api.operations import SUBMIT
 from runwatch.store.repositories.journal import JournalRequest
+from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.screens.problems.requests import RequestsScreen
 from runwatch.tui.sources import journal_source
 from runwatch.view.problems.journal_entries import RequestEntry, request_from_journal
@@ -65,6 +69,26 @@ async def test_the_command_takes_the_key_from_a_pipe(tmp_path: Path) -> None:
         await driven.reaches("copied '/v1/executions?limit=100' · path by OSC 52", "y")
         assert len(written) == 2
         assert KEY not in driven.text
+
+
+async def test_a_submit_of_this_session_is_copied_with_its_body_and_any_other_with_a_file(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, settings='clipboard = "osc52"\n') as driven:
+        written = listen(driven)
+        body = b'{"mode":"echo","task":{"objective":"it\'s $HOME"}}'
+        await driven.session.send_write(WriteRequest(SUBMIT, {}, body, "one"))
+        await driven.session.client.request(SUBMIT, body=body, key="two")
+        await driven.reaches("POST", "H")
+        screen: Any = driven.app.screen
+        await driven.until(lambda: sum(row.subject.method == "POST" for row in screen.rows_to_export()) == 2, "both")
+        for key, end in (("one", ["--data-raw", body.decode()]), ("two", ["--data-binary", "@body.json"])):
+            rows = {row.subject.key: row.key for row in screen.rows_to_export()}
+            await driven.select(rows[key])
+            copied = len(written)
+            await driven.press("c")
+            await driven.until(lambda copied=copied: len(written) > copied, "the command to be copied")
+            command = b64decode(written[-1].split(";")[-1].rstrip("\x1b\\\a")).decode()
+            assert shlex.split(command)[-2:] == end
+            assert ("body in body.json" in driven.text) == (key == "two")
 
 
 async def test_what_is_listed_already_is_neither_read_nor_made_again(

@@ -10,7 +10,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
-from runwatch.view.problems.copy_options import build_curl_command
+from runwatch.view.problems.copy_options import curl_option
 from runwatch.view.problems.journal_entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
 from runwatch.view.text.copied_text import copied_word
@@ -67,8 +67,9 @@ class RequestsScreen(ResourceScreen):
         """Copy a curl command that repeats the request, or show why there is none."""
         if self.entry is not None:
             try:
-                command = build_curl_command(
+                option = curl_option(
                     self.entry,
+                    self.console.find_sent_body(self.entry.key),
                     is_foreign=self.console.has_file,
                     socket=self.console.local_socket,
                     program=self.console.launch.program,
@@ -76,4 +77,4 @@ class RequestsScreen(ResourceScreen):
             except RunwatchError as error:
                 self.notify_user(f"{error}.", Role.WARN)
                 return
-            await self.console.copy_text(command, line("curl command"))
+            await self.console.copy_text(option.text, option.what)
