@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body
+from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.typed_names import SUBMIT_OPTIONS
 from runwatch.commands.shared.writes import parse_object
@@ -70,7 +71,7 @@ def _from_flags(call: Invocation) -> dict[str, Any]:
             if options.mode is None
             else None,
             # What is given stays: a whole example could name another mode than the run that is meant.
-            hint=f"Add, for example: {example}" if given else f"runwatch runs submit {example}",
+            hint=f"Add, for example: {example}" if given else f"{runwatch_command('runs submit')} {example}",
         )
     if options.objective is not None and options.objective_file is not None:
         raise UsageError("--objective and --objective-file cannot be used together", hint="Use one of them.")
