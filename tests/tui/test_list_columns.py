@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,8 @@ NEEDED = {"status", "run", "reason", "model", "cost", "started", "took"}
 
 
 def service() -> ScriptedService:
-    ended = [run(f"ex_01HXE{number:021}", "failed", reason="dispatch_network_error") for number in range(150)]
+    facts: dict[str, Any] = {"reason": "dispatch_network_error", "policy": {"data_classes": ["tenant_internal"]}}
+    ended = [run(f"ex_01HXE{number:021}", "failed", **facts) for number in range(150)]
     return ScriptedService(
         runs=[run("ex_live"), *ended], receipts=[live_receipt(one.id) for one in ended], account=None
     )
@@ -59,13 +61,14 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
     async with console(service(), tmp_path, size=SIZES[0]) as driven:
         await driven.comes("atlas-12b")
         shown: set[str] = set()
-        for size in SIZES:
+        for size in (*SIZES, (300, 50)):
             await driven.pilot.resize_terminal(*size)
             await driven.until(lambda: len(driven.lines[2]) == driven.app.size.width, "the window to be drawn")
             if size[0] >= 120:
                 await driven.shows("ex_01HXE" + "0" * 21)
             assert shown <= set(driven.table.shown_columns)
             shown = set(driven.table.shown_columns)
+        assert shown >= {"provider", "class"}
 
 
 @pytest.mark.parametrize(("reason", "cells"), [("no_arm", 69), ("a_reason_of_as_many_cells_as_may_be_here", 64)])
@@ -81,13 +84,13 @@ async def test_a_detail_has_the_room_that_its_list_does_not_need(tmp_path: Path,
 async def test_a_wider_window_never_has_narrower_lines_of_events(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(120, 36), until="Summary") as driven:
         widths = [cells_of_events(driven)]
-        for width in (199, 200, 239, 240, 400):
+        for width in (199, 200, 299, 300, 400):
             await driven.pilot.resize_terminal(width, 50)
             await driven.until(lambda: len(driven.lines[2]) == driven.app.size.width, "the window to be drawn")
             widths.append(cells_of_events(driven))
         at_120, *wider = widths
         assert all(cells >= at_120 for cells in wider), widths
-        assert driven.app.screen.query_one("#list").region.right == 280, "from 240 on they are beside the list"
+        assert driven.app.screen.query_one("#list").region.right == 280, "from 300 on they are beside the list"
 
 
 def cells_of_events(driven: Driven) -> int:

@@ -76,8 +76,8 @@ class RunsScreen(ResourceScreen, EventScreen):
     )  # fmt: skip
     """Hints while the run is open."""
 
-    BESIDE_FROM: ClassVar[int] = 2 * _EVENTS_CELLS
-    """Width from which list and events both have the room of a window of 120 cells."""
+    BESIDE_FROM: ClassVar[int] = _EVENTS_CELLS + 180
+    """Width from which the list has room for every column beside the events, as it has in a narrower window."""
 
     DETAIL_EVERY: ClassVar[int] = 1
     """The elapsed time of a live run changes every second."""
