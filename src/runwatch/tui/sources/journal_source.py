@@ -95,8 +95,13 @@ class JournalSource:
 
     async def _read_requests(self, journal: Journal) -> None:
         """Add the requests sent since the last read; a journal row never changes."""
-        sent = await journal.sent(limit=self._limit, after=self._end)
+        after = self._end
+        sent = await journal.sent(limit=self._limit, after=after)
+        if self._end is not after:
+            # Another read has added these rows meanwhile, or the next one starts over.
+            return
+        known = () if after is None else self._items
         if sent.requests:
             new = attach_problems(map(request_from_journal, sent.requests), map(problem_from_journal, sent.problems))
-            self._items = [*new, *self._items][: self._limit]
+            self._items = [*new, *known][: self._limit]
         self._end = sent.end
