@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import OPERATIONS, RUN_REFUSALS, Operation
-from runwatch.api.write_outcome import proves_no_effect
+from runwatch.api.write_outcome import is_settled_cancel, proves_no_effect
+from runwatch.records.run import Run
+from tests.store.stub import refused
+from tests.support.builders import run
 
 SUBMIT = OPERATIONS["postExecutions"]
 CANCEL = OPERATIONS["postExecutionsByExecutionIdCancel"]
@@ -70,3 +74,21 @@ def test_a_problem_of_any_type_refuses_a_submit_on_its_first_attempt(status: int
     assert proves_no_effect(SUBMIT, status, "urn:example:any", in_doubt=False, is_problem=True)
     assert not proves_no_effect(SUBMIT, status, "urn:example:any", in_doubt=True, is_problem=True)
     assert not proves_no_effect(SUBMIT, 408, "urn:example:any", in_doubt=False, is_problem=True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "evidence", "is_settled"),
+    [
+        (CANCEL, refused("invalid_state", operation=CANCEL.id), True),
+        (CANCEL, run("ex_1", "cancelled"), True),
+        (CANCEL, refused("not_found", operation=CANCEL.id), False),
+        (CANCEL, run("ex_1", "running"), False),
+        (CANCEL, None, False),
+        (SUBMIT, refused("invalid_state", operation=SUBMIT.id), False),
+        (SUBMIT, run("ex_1", "cancelled"), False),
+    ],
+)
+def test_only_a_cancel_of_a_run_that_has_ended_is_settled_by_it(
+    operation: Operation, evidence: ApiProblem | Run | None, is_settled: bool
+) -> None:
+    assert is_settled_cancel(operation.id, evidence) == is_settled

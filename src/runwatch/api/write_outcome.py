@@ -28,7 +28,10 @@ from a proxy in between.
 
 from __future__ import annotations
 
-from runwatch.api.operations import Operation
+from runwatch.api.errors import ApiProblem
+from runwatch.api.operations import CANCEL, Operation
+from runwatch.base.errors import RunwatchError
+from runwatch.records.run import Run
 
 
 def proves_no_effect(operation: Operation, status: int, code: str, *, in_doubt: bool, is_problem: bool = False) -> bool:
@@ -46,3 +49,14 @@ def proves_no_effect(operation: Operation, status: int, code: str, *, in_doubt: 
     if operation.refusals is None:
         return not in_doubt
     return code in operation.refusals or ((is_problem or status in {401, 403, 429}) and not in_doubt)
+
+
+def is_settled_cancel(operation: str, evidence: RunwatchError | Run | None) -> bool:
+    """Return whether a write is a cancel whose run has ended: it is settled, because a final run never changes.
+
+    Args:
+        evidence: The failure of the write, or the run as last read.
+    """
+    if isinstance(evidence, Run):
+        return operation == CANCEL and evidence.is_final
+    return operation == CANCEL and isinstance(evidence, ApiProblem) and evidence.code == "invalid_state"

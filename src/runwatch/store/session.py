@@ -17,7 +17,7 @@ from typing import Final, Self
 
 from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
-from runwatch.api.operations import CANCEL
+from runwatch.api.write_outcome import is_settled_cancel
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.network.service_target import Target
@@ -258,20 +258,19 @@ class ServiceSession:
             DataError: The database is not usable.
         """
         waiting = await self.outbox.unconfirmed(self.scope)
-        over = [write for write in waiting if write.request.operation == CANCEL and self._has_ended(write)]
-        for write in over:
+        settled = [write for write in waiting if is_settled_cancel(write.request.operation, self._find_run(write))]
+        for write in settled:
             # Another process may already be retrying it, and will settle it.
             with contextlib.suppress(UsageError):
                 await self.outbox.discard(write)
-        return [write for write in waiting if write not in over]
+        return [write for write in waiting if write not in settled]
 
     def find_body(self, key: str) -> bytes | None:
         """Return the body that this session sent with a key; ``None`` without one, and for long or old ones."""
         return self._bodies.get(key)
 
-    def _has_ended(self, cancel: UnconfirmedWrite) -> bool:
-        run = self.store.find(self.scope.profile, Run, cancel.request.path.get("execution_id", ""))
-        return run is not None and run.is_final
+    def _find_run(self, write: UnconfirmedWrite) -> Run | None:
+        return self.store.find(self.scope.profile, Run, write.request.path.get("execution_id", ""))
 
     @contextlib.asynccontextmanager
     async def _list_while_sending(self, request: WriteRequest) -> AsyncIterator[None]:

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
-from runwatch.api.operations import CANCEL, OPERATIONS, SUBMIT
+from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.api.request_builder import refuse_secrets
-from runwatch.api.write_outcome import proves_no_effect
+from runwatch.api.write_outcome import is_settled_cancel, proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.base.errors import DataError, UsageError, WriteInProgressError
 from runwatch.base.files import FileLock
@@ -343,16 +343,12 @@ def _without_run(answer: CallResult, request: WriteRequest) -> UnusableResponseE
 
 
 def _settles(error: ApiError) -> bool:
-    """Return whether an error makes a retry pointless.
-
-    Either it proves that no earlier attempt of the same write took effect, or it refuses a cancel because the run has
-    ended; by which cause does not matter, because a final run never changes.
-    """
+    """Return whether an error makes a retry pointless, even if an earlier attempt of the same write took effect."""
     if not isinstance(error, ApiProblem):
         return False
-    if error.operation == CANCEL and error.code == "invalid_state":
-        return True
-    return proves_no_effect(OPERATIONS[error.operation], error.status, error.code, in_doubt=True)
+    return is_settled_cancel(error.operation, error) or proves_no_effect(
+        OPERATIONS[error.operation], error.status, error.code, in_doubt=True
+    )
 
 
 def _give_reason(connection: sqlite3.Connection, number: int, reason: str | bytes) -> None:

@@ -15,7 +15,8 @@ from urllib.parse import quote
 from textual.worker import Worker
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
-from runwatch.api.operations import CANCEL, OPERATIONS, Operation, is_listable
+from runwatch.api.operations import OPERATIONS, Operation, is_listable
+from runwatch.api.write_outcome import is_settled_cancel
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError, WriteInProgressError
 from runwatch.base.json import loads
@@ -326,7 +327,7 @@ class WriteSender:
 
 def _is_over(error: RunwatchError) -> bool:
     """Return whether a run was not cancelled because it has ended."""
-    return isinstance(error, ApiProblem) and error.operation == CANCEL and error.code == "invalid_state"
+    return isinstance(error, ApiError) and is_settled_cancel(error.operation, error)
 
 
 def _outcome_word(error: RunwatchError) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from runwatch.api.operations import list_operation
 from runwatch.records.arm import Arm
 from runwatch.records.event import RunEvent
-from runwatch.records.receipt import Receipt
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.run_facts import RunFacts
@@ -110,16 +109,13 @@ class RunLoader:
 
     async def _read_receipt(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
-        from runwatch.store.state.changes import RecordRead
+        from runwatch.tui.sources.record_loader import store_record
 
         await session.live.scheduler.wait_for_user_turn()
         try:
-            receipt = await session.client.get_receipt(run_id)
+            store_record(session, await session.client.get_receipt(run_id))
         except ApiError as error:
             self._report(run_id, "receipt", error)
-            return
-        now = session.clock.now()
-        session.store.apply(RecordRead(session.scope.profile, Receipt.KIND, now, session.clock.monotonic(), receipt))
 
     async def _read_call_errors(self, session: ServiceSession, run_id: str) -> None:
         """Read the run alone, because lists leave out what providers said; without it, the receipt has the status."""
