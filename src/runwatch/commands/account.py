@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind
 from runwatch.commands.shared.secret_entry import print_intent
 from runwatch.commands.shared.session import CommandSession, in_session
 from runwatch.commands.shared.writes import send_write, writes

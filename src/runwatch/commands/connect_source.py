@@ -25,8 +25,9 @@ from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import NOT_PERMITTED, REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.models import KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
-from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
 from runwatch.commands.shared.list_reader import NOT_OFFERED, read_all
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind, read_one
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import merge_options, require_write_access, send_write

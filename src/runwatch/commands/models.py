@@ -8,8 +8,9 @@ from typing import Any, Final
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import list_record_names, parse_record_of_kind, print_record
 from runwatch.commands.shared.list_reader import read_all
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import list_record_names, parse_record_of_kind
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import merge_options, read_idempotency_key, run_write, send_write
 from runwatch.records.arm import Arm

@@ -16,7 +16,8 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import print_record, read_one
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import read_one
 from runwatch.commands.shared.secret_entry import enter_secret, read_secret
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.commands.shared.writes import require_write_access, run_write, send_write, writes

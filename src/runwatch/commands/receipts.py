@@ -10,10 +10,10 @@ from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import print_record, read_named_list
+from runwatch.commands.resources import read_named_list
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import build_query, read_list
-from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
+from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context, print_record
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.view.detail.record_diff import Difference, diff_records

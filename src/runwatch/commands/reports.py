@@ -9,10 +9,10 @@ from typing import Any
 from runwatch.api.errors import ApiError
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind, print_record
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.records.compliance import ComplianceExport
 from runwatch.records.evaluation import EvalSummary

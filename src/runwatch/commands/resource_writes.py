@@ -19,8 +19,9 @@ from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.resource_commands import find_command_actions, option_attribute
-from runwatch.commands.resources import parse_record_of_kind, print_record
 from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import read_body_option, read_idempotency_key, send_write

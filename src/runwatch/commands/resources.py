@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from runwatch.api.errors import ApiError, ApiProblem
-from runwatch.api.operations import OPERATIONS, fill_path, list_operation, read_operation
+from runwatch.api.operations import list_operation, read_operation
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import NOT_OFFERED, ListedItems, build_query, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, print_record
+from runwatch.commands.shared.record_reader import list_record_names, read_one
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
 from runwatch.records.record import Record
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.profile_column import RecordProfiles
-
-R = TypeVar("R", bound=Record)
-
-_NO_QUERY: Final[Mapping[str, str | None]] = {}
 
 
 def _find_resource(call: Invocation) -> ResourceSpec[Any]:
@@ -127,42 +123,3 @@ async def _first_names(session: CommandSession, kind: type[Record]) -> set[str]:
         async for page in session.client.pages(list_operation(kind)):
             return {name for record in page.records for name in list_record_names(record)}
     return set()
-
-
-async def read_one(
-    session: CommandSession, operation: str, record_id: str, kind: type[R], query: Mapping[str, str | None] = _NO_QUERY
-) -> R:
-    """Read one record by an operation with its id in the path.
-
-    Raises:
-        RunwatchError: The response is not a record.
-        ApiError: It could not be read.
-    """
-    answer = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id), query=query)
-    return parse_record_of_kind(kind, answer.value)
-
-
-def list_record_names(record: Record) -> set[str]:
-    """Return the names that the user may use for a record: its id and, for a model, its key."""
-    model = record.raw.get("model")
-    key = model.get("model_key") if isinstance(model, Mapping) else None
-    return {record.id} | ({key} if isinstance(key, str) else set())
-
-
-def parse_record_of_kind(kind: type[R], value: object) -> R:
-    """Return a decoded response as a record.
-
-    Raises:
-        RunwatchError: It is not a JSON object.
-    """
-    if not isinstance(value, dict):
-        raise RunwatchError(
-            "The response is not a record",
-            detail=f"it is {'empty' if value is None else 'not a JSON object'}",
-            hint="Check the base URL.",
-        )
-    return kind(value)
-
-
-def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:
-    RecordPrinter(session.call, session.settings, spec).record(record, record.raw)

@@ -18,9 +18,10 @@ from runwatch.commands.connect_source import (
     sync_models,
     test_connection,
 )
-from runwatch.commands.resources import print_record, read_named_list, read_one
+from runwatch.commands.resources import read_named_list
 from runwatch.commands.shared.list_reader import read_all
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, print_record
+from runwatch.commands.shared.record_reader import read_one
 from runwatch.commands.shared.secret_entry import read_secret
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import require_write_access, writes

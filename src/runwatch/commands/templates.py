@@ -16,10 +16,11 @@ from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.resources import parse_record_of_kind, print_record, read_one
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind, read_one
 from runwatch.commands.shared.secret_entry import enter_secret, print_page_address, read_secret
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, in_session, run_in_session
 from runwatch.commands.shared.writes import (

@@ -9,7 +9,8 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.resource_writes import run_write
-from runwatch.commands.resources import parse_record_of_kind, print_record
+from runwatch.commands.shared.record_printer import print_record
+from runwatch.commands.shared.record_reader import parse_record_of_kind
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import send_write, writes
 from runwatch.records.record import Record

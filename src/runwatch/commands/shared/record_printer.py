@@ -16,6 +16,7 @@ from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput
 from runwatch.commands.cli.suggested_commands import find_service
 from runwatch.commands.shared.list_reader import ListedItems, is_selective
+from runwatch.commands.shared.session import CommandSession
 from runwatch.records.event import RunEvent
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -227,6 +228,10 @@ def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
     glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
     time = TIME_MODES.get(settings.time, "relative")
     return RenderContext(call.clock.now(), glyphs, time, service=find_service(call.options))
+
+
+def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:
+    RecordPrinter(session.call, session.settings, spec).record(record, record.raw)
 
 
 def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> None:
