@@ -7,7 +7,13 @@ from __future__ import annotations
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.exit_codes import REFUSED, SUCCESS
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.connect_source import (
+from runwatch.commands.resources import read_named_list
+from runwatch.commands.shared.list_reader import read_all
+from runwatch.commands.shared.record_printer import RecordPrinter, print_record
+from runwatch.commands.shared.record_reader import read_one
+from runwatch.commands.shared.secret_entry import read_secret
+from runwatch.commands.shared.session import CommandSession, run_in_session
+from runwatch.commands.shared.source_connections import (
     READ,
     ROTATE,
     SYNC,
@@ -18,12 +24,6 @@ from runwatch.commands.connect_source import (
     sync_models,
     test_connection,
 )
-from runwatch.commands.resources import read_named_list
-from runwatch.commands.shared.list_reader import read_all
-from runwatch.commands.shared.record_printer import RecordPrinter, print_record
-from runwatch.commands.shared.record_reader import read_one
-from runwatch.commands.shared.secret_entry import read_secret
-from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.commands.shared.writes import require_write_access, writes
 from runwatch.records.source import KEYLESS, SourceConnection, find_connected
 from runwatch.view.actions.sources import describe_missing_models
