@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
+from runwatch.api.operations import CANCEL
 from runwatch.api.write_outcome import is_settled_cancel
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError, RunwatchError, UsageError
