@@ -21,6 +21,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -146,6 +147,12 @@ class Transport:
             http, self._http = self._http, None
             await http.aclose()
 
+    @cached_property
+    def _origin(self) -> httpx.URL:
+        import httpx
+
+        return httpx.URL(self._target.origin)
+
     async def _opened(self) -> httpx.AsyncClient:
         async with self._opening:
             if self._http is None:
@@ -220,9 +227,7 @@ class Transport:
 
     def _authorise(self, request: httpx.Request) -> httpx.Request:
         """Add the key if, and only if, the request goes to the target's origin."""
-        import httpx
-
-        origin = httpx.URL(self._target.origin)
+        origin = self._origin
         is_target = (request.url.scheme, request.url.host, request.url.port) == (
             origin.scheme,
             origin.host,
@@ -271,15 +276,13 @@ class Transport:
             raise _NotThisMachine(f"the name leads to {address}, and plain http is only for this machine")
 
     async def _converse(self, http: httpx.AsyncClient, request: HttpRequest, progress: _Progress) -> HttpResponse:
-        import httpx
-
         raw_path = request.path + (f"?{request.query}" if request.query else "")
         headers = {}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
         if request.key is not None:
             headers["Idempotency-Key"] = request.key
-        url = httpx.URL(self._target.origin).copy_with(raw_path=raw_path.encode("ascii"))
+        url = self._origin.copy_with(raw_path=raw_path.encode("ascii"))
         outgoing = http.build_request(
             request.method, url, headers=headers, content=request.body, extensions=self._extensions
         )
