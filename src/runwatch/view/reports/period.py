@@ -60,6 +60,9 @@ DEFAULT_PERIOD: Final = "7d"
 PERIOD_HINT: Final = "a month such as 2026-10, or two days such as 2026-11-01 2026-11-15"
 """Examples for a custom period."""
 
+SHORT_PERIOD_HINT: Final = "such as 2026-10, or 2026-11-01 2026-11-15"
+"""The same beside what is typed, also in 80 columns."""
+
 _MONTH: Final = re.compile(r"[0-9]{4}-[0-9]{2}", re.ASCII)
 _DAYS: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:(?:\s*\.\.\s*|\s+(?:to\s+)?)([0-9]{4}-[0-9]{2}-[0-9]{2}))?", re.ASCII

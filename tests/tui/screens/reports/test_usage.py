@@ -10,6 +10,7 @@ import pytest
 
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.reports.usage import UsageScreen
+from runwatch.view.reports.period import SHORT_PERIOD_HINT
 from tests.support import resources
 from tests.support.builders import problem
 from tests.support.scripted import Said, ScriptedService
@@ -132,6 +133,15 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
         before = len(told.requests("GET", "/v1/usage"))
         await driven.pass_time(70)
         assert len(told.requests("GET", "/v1/usage")) == before
+
+
+async def test_examples_of_a_period_are_whole_in_80_columns(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
+        await driven.press("U")
+        await driven.comes("Spend by day")
+        await driven.press("slash")
+        await driven.type("2026-11-01 2026-11-15")
+        await driven.shows(SHORT_PERIOD_HINT)
 
 
 @pytest.mark.parametrize("said", ["account 30d", "usage 30d"])

@@ -9,7 +9,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.view.reports.period import DEFAULT_PERIOD, PERIOD_HINT, PERIODS, ReportPeriod, parse_period
+from runwatch.view.reports.period import DEFAULT_PERIOD, PERIODS, SHORT_PERIOD_HINT, ReportPeriod, parse_period
 from runwatch.view.text.safe_text import line
 
 CUSTOM_PERIOD: Final = "own"
@@ -89,12 +89,12 @@ class PeriodScreen(ConsoleScreen):
         self.add_class("-filtering")
         bar = self.query_one(FilterBar)
         bar.edit(self._own)
-        bar.show_count(line(PERIOD_HINT))
+        bar.show_count(line(SHORT_PERIOD_HINT))
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         message.stop()
         message.prevent_default()
-        self.query_one(FilterBar).show_count(line(PERIOD_HINT))
+        self.query_one(FilterBar).show_count(line(SHORT_PERIOD_HINT))
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
         """Switch to the typed period, or show its error."""
