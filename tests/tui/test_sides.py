@@ -147,7 +147,7 @@ async def test_deliveries_are_beside_their_webhook_and_can_be_made_again(tmp_pat
         await driven.pass_time(2)
         check_golden("160x50/webhooks-deliveries", driven.text)
         await driven.press("enter")
-        await driven.reaches("Deliver", "down", "down", "down", "enter")
+        await driven.reaches("Deliver", "down", "enter")
         await driven.shows("POST /v1/webhooks/deliveries/dlv_01/replay")
         await driven.reaches("done", "tab", "enter")
         (sent,) = told.requests("POST", "/v1/webhooks/deliveries/.*")

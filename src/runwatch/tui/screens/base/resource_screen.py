@@ -464,16 +464,19 @@ class ResourceScreen(ListScreen, RecordScreen):
             self._shown = row.id
             view.reset()
         context = self.console.render_context()
-        head: Sequence[StyledSpan] = ((line(self.spec.note), Role.QUIET),) if self.spec.note else ()
         if self._is_raw:
             view.show([text_section(json_block(dict(row.subject.raw)))])
         else:
-            view.show(self.detail_sections(row, context), self._links(row), head=head)
+            view.show(self.detail_sections(row, context), self._links(row), head=self.detail_head())
         self.query_one("#detail", Pane).set_border_text(
             title=self.detail_title(row),
             state=(label_span("raw"),) if self._is_raw else line(""),
             age=line("") if self.spec.is_local else (self.offline_span(),),
         )
+
+    def detail_head(self) -> Sequence[StyledSpan]:
+        """Return the lines above the sections of the detail."""
+        return ((line(self.spec.note), Role.QUIET),) if self.spec.note else ()
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         from runwatch.view.detail.sections import build_sections

@@ -9,7 +9,7 @@ from runwatch.records.record import Record
 from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.sources.row_sources import RowSource
@@ -86,6 +86,9 @@ class TabbedScreen(ResourceScreen):
         if report is not None and not self._is_raw:
             age = (pane_status(self.reports.state(report.kind, REPORT_S), self.console.render_context()),)
         self.query_one("#detail", Pane).set_border_text(age=age)
+
+    def detail_head(self) -> Sequence[StyledSpan]:
+        return super().detail_head() if self.tab == RECORD else ()
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the fields of the record, or the sections of another tab."""
