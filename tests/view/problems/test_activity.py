@@ -34,9 +34,11 @@ from runwatch.view.problems.journal_entries import (
 )
 from runwatch.view.problems.time_query import TimeQuery
 from runwatch.view.resources.problem_codes import NO_CODE, PROBLEM_CODES, ProblemCode, count_codes
+from runwatch.view.resources.requests import REQUESTS
 from runwatch.view.table.rows import build_rows
 from tests.support.builders import problem
 from tests.support.hostile import CORPUS
+from tests.support.rows import cells_of
 from tests.view.strategies import CONTEXT, CONTEXTS, NOW
 
 INSTANCE = "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11"
@@ -133,6 +135,15 @@ def test_each_is_drawn_in_the_list_and_in_detail(line: Any, context: Any) -> Non
     [row] = build_rows(ACTIVITY, [found], context)
     assert row
     assert build_sections(ACTIVITY, found, context)
+
+
+@pytest.mark.parametrize(("method", "shown"), [("GET", "⊘ cancelled"), ("POST", "✗ cancelled")])
+def test_a_read_that_was_given_up_is_no_failure(method: str, shown: str) -> None:
+    raw = {"what": "request", "method": method, "path": "/v1/account", "error": "cancelled"}
+    [row] = build_rows(ACTIVITY, [ActivityEntry(raw)], CONTEXT)
+    assert cells_of(row)["outcome"] == shown
+    [row] = build_rows(REQUESTS, [RequestEntry(raw)], CONTEXT)
+    assert cells_of(row)["status"] == shown
 
 
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)

@@ -70,4 +70,6 @@ def test_a_kept_request_becomes_a_row_and_knows_whether_it_failed() -> None:
     assert not fine.is_problem
     assert lost.is_problem
     assert fine.id != request_from_journal(JournalRequest(**{**facts, "attempt": 2})).id  # type: ignore[arg-type]
+    assert not RequestEntry({"method": "GET", "error": "cancelled"}).is_problem
+    assert RequestEntry({"method": "POST", "error": "cancelled"}).is_problem
     assert RequestEntry({"status": 503}).is_problem

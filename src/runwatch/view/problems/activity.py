@@ -14,7 +14,7 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.store.repositories.activity import ActivityLine, ActivityResult
 from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
-from runwatch.view.problems.journal_entries import ProblemEntry, problem_from_journal, request_from_journal
+from runwatch.view.problems.journal_entries import ProblemEntry, is_given_up, problem_from_journal, request_from_journal
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
 from runwatch.view.spec.members import column, fields
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
@@ -76,7 +76,8 @@ class ActivityEntry(Record):
         """Whether it is a problem, a failed request, or a failed or expired run."""
         if self.what == "run":
             return self.state in UNWANTED_STATES
-        return self.what == "problem" or self.error is not None or (self.status or 0) >= 400
+        has_failed = self.error is not None and not is_given_up(self.method, self.error)
+        return self.what == "problem" or has_failed or (self.status or 0) >= 400
 
 
 def merge_activity(
@@ -253,6 +254,8 @@ def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
     said = it.code or it.error or ("all" if it.reads is not None else "?" if it.status is None else str(it.status))
     if it.is_trouble:
         return StyledText(line(f"{glyphs.bad} {line(said)}"), Role.BAD)
+    if it.error is not None:
+        return StyledText(line(f"{glyphs.off} {line(said)}"), Role.OFF)
     return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
 
 

@@ -122,9 +122,18 @@ class RequestEntry(_Entry):
         return self.instance or f"{self._raw.get('time')}/{self._raw.get('attempt')}"
 
     @property
+    def is_given_up(self) -> bool:
+        return is_given_up(self.method, self.error)
+
+    @property
     def is_problem(self) -> bool:
         """Whether it did not succeed."""
-        return self.error is not None or (self.status is not None and self.status >= 400)
+        return (self.error is not None and not self.is_given_up) or (self.status is not None and self.status >= 400)
+
+
+def is_given_up(method: str | None, error: str | None) -> bool:
+    """Return whether a request is a read whose answer was no longer wanted, as after the cursor went on."""
+    return error == "cancelled" and method == "GET"
 
 
 def _request_id(raw: Mapping[str, Any]) -> str:

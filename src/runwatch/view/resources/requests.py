@@ -16,6 +16,8 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _status(entry: RequestEntry, context: RenderContext) -> CellText:
+    if entry.is_given_up:
+        return StyledText(line(f"{context.glyphs.off} {line(entry.error)}"), Role.OFF)
     if entry.error is not None:
         return StyledText(line(f"{context.glyphs.bad} {line(entry.error)}"), Role.BAD)
     if entry.status is None:
