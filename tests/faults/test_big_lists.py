@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,10 +26,18 @@ from tests.support.packed_records import is_packed
 from tests.support.receipts import echo_receipt
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
+from tests.tui.frames import sheets_read_once
+from tests.tui.pauses import whole_pauses
 
 BIG: Final = 20_000
 MANY: Final = 200
 """Receipts of a list that counts as long here: everything that makes a list long is a hundredth of what it is."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_consoles() -> Iterator[None]:
+    with sheets_read_once(), whole_pauses():
+        yield
 
 
 @pytest.fixture(autouse=True)
