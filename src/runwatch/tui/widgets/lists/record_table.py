@@ -157,6 +157,7 @@ class RecordTable(LineList, inherit_bindings=False):
             column.id: set() for column in columns if column.keeps_difference
         }
         self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
+        self._cuts_for: object = None
         self._used: set[str] = set()
         self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self._sampled: tuple[TableRow, ...] = ()
@@ -567,11 +568,17 @@ class RecordTable(LineList, inherit_bindings=False):
             # A wider cell, which the user may have scrolled to, hides no column.
             keep=self._kept[1] if self._kept[0] == reasons else None,
         )
-        self._cuts = {
-            placed.column.id: self._best_cut(placed) for placed in self._placed if placed.column.keeps_difference
-        }
+        self._choose_cuts()
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
+
+    def _choose_cuts(self) -> None:
+        """Choose where to cut the texts of each column that keeps differences, as soon as that may change."""
+        different = [placed for placed in self._placed if placed.column.keeps_difference]
+        reasons = [(placed.column.id, placed.width, len(self._texts[placed.column.id])) for placed in different]
+        if reasons != self._cuts_for:
+            self._cuts_for = reasons
+            self._cuts = {placed.column.id: self._best_cut(placed) for placed in different}
 
     def _best_cut(self, placed: PlacedColumn) -> Callable[[SafeText, int, str], SafeText]:
         """Return the way to cut a column's texts after which most of them still differ."""
