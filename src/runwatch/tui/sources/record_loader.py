@@ -155,7 +155,8 @@ class PassedRuns:
         return sum(isinstance(run, Run) and run.is_final and self._is_new(run) for run in new)
 
     def _is_new(self, run: Run) -> bool:
-        return self._newest is None or (run.created_at is not None and run.created_at >= self._newest)
+        since = self._newest or self.since
+        return since is not None and run.created_at is not None and run.created_at >= since
 
 
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:

@@ -153,6 +153,15 @@ async def test_runs_too_short_to_be_seen_live_are_counted(key: str, tmp_path: Pa
         await driven.comes(re.compile(r"1 run( · 0 live)?, 3 ended unseen"), within_s=30)
 
 
+async def test_old_runs_that_an_empty_list_is_given_are_not_counted(tmp_path: Path) -> None:
+    service = ScriptedService(runs=[])
+    async with console(service, tmp_path, size=SIZE, until="No runs yet") as driven:
+        await driven.reaches("No run is live.", "L")
+        service.runs.insert(0, dict(run("ex_old", "completed", created_at=noon.at(600)).raw))
+        service.runs.insert(0, dict(run("ex_new", "completed", created_at=noon.at(-60)).raw))
+        await driven.comes("1 run began and ended since 12:0", within_s=30)
+
+
 async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) -> None:
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
     async with console(ScriptedService(runs=many), tmp_path, size=SIZE, until="ex_001") as driven:
