@@ -66,6 +66,12 @@ def test_a_head_for_which_there_is_no_room_leaves_it_to_the_cells() -> None:
     assert {part.column.id: part.width for part in placed} == {"status": 11, "run": 6, "age": 5, "cost": 6, "last": 5}
 
 
+def test_a_time_is_as_wide_as_its_head_before_a_text_has_all_its_room() -> None:
+    columns = (column("run", "run"), column("age", "created", never_cut=True), column("by", "by"))
+    needs = [ColumnNeed(9, 9, 9), ColumnNeed(4, 7, 7), ColumnNeed(12, 12, 20)]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 29)] == [9, 7, 11]
+
+
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
     assert shown(9) == {"status": 4, "run": 4}
     assert shown(11) == {"status": 5, "run": 5}

@@ -98,7 +98,7 @@ def lay_out_columns(
             kept = [index for index in kept if columns[index].id in keep]
         for gap in (COLUMN_GAP, 1):
             cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
-            least = {index: needs[index].least for index in kept}
+            least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
             least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
             widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
             if _total(widths.values()) <= cells and not any(
