@@ -166,13 +166,13 @@ async def test_where_there_is_no_view_it_says_so(tmp_path: Path) -> None:
 async def test_a_key_of_another_screen_says_what_it_is_for(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs", size=(120, 36)) as driven:
         await driven.reaches("c has no use on this screen; elsewhere: copy the request as a curl command", "c")
-        await driven.reaches("F has no use on this screen; elsewhere: filter by the values that rows share", "F")
+        await driven.reaches("C has no use on this screen; elsewhere: group problems by error code", "C")
         await driven.press("2")
         await in_front(driven, "receipts")
-        await driven.reaches("F has no use on this screen", "F")
-        await driven.press("slash", "F", "c")
+        await driven.reaches("C has no use on this screen", "C")
+        await driven.press("slash", "C", "c")
         await driven.hides("has no use")
-        assert driven.app.screen.query_one("#filter-text", LineInput).value == "Fc", "in a filter they are text"
+        assert driven.app.screen.query_one("#filter-text", LineInput).value == "Cc", "in a filter they are text"
 
 
 async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(tmp_path: Path) -> None:
