@@ -86,4 +86,4 @@ class EventScreen(ConsoleScreen):
 
     @property
     def is_drawer_open(self) -> bool:
-        return any(drawer.display for drawer in self.query("Drawer"))
+        return any(drawer.display for drawer in self.query_children("Drawer"))

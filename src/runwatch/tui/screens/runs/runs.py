@@ -295,11 +295,12 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def tick(self) -> None:
         """Update ages, and follow the run in a new session too."""
-        super().tick()
         session = self.console.session
         if session is not None and self._shown is not None and not session.live.tails.follows(self._shown, self):
             session.live.tails.follow(self._shown, self)
-        if self._has_detail:
+        super().tick()
+        # Otherwise the detail is drawn again, and the frame with it.
+        if self._has_detail and self.is_paused:
             self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
