@@ -127,3 +127,13 @@ async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path
         await driven.type("nightly")
         await driven.press("enter")
         await driven.comes("nigh…0000")
+
+
+async def test_receipts_say_the_verdict_and_the_reason_whole_in_80_columns(tmp_path: Path) -> None:
+    failed = {"recorded_check": {"state": "customer_unavailable"}, "slice_id": "sl_1"}
+    receipts = [live_receipt("ex_1", slices=[failed]), live_receipt("ex_2", reason="dispatch_internal_error")]
+    async with console(ScriptedService(receipts=receipts, account=None), tmp_path, size=SIZES[0]) as driven:
+        await driven.press("2")
+        await driven.comes("dispatch_internal_error ")
+        await driven.shows("no verdict ")
+        await driven.shows("created")
