@@ -18,6 +18,7 @@ from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.templates.next_actions import NextActionTarget, NextStep, find_blocked_connection
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
@@ -37,7 +38,7 @@ def follow_next_action(
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
-        text = copied_word(wanted.text)
+        text = copied_word(add_service(wanted.text, screen.console.shell_service))
         start_worker(screen, screen.console.copy_text(text, line("next action"), several_lines=True), "copying")
     elif step.kind == "plan":
         open_plan(screen, wanted.template_id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -148,7 +150,26 @@ async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_na
         await driven.comes("2 eligible · 1 blocked")
 
 
-async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_next_action_that_nobody_runs_is_copied_with_the_service_that_it_is_about(tmp_path: Path) -> None:
+    told = service()
+    ask = {"type": "ask_owner", "detail": "Ask an owner. They find you with: runwatch keys list"}
+    blocked = resources.template("byok-open-model", eligible=False, blockers=[{"code": "x", "next_action": ask}])
+    offer(told, [blocked])
+    settings = 'clipboard = "osc52"\n[profiles.work]\nbase_url = "{base_url}"\nkey_command = "echo rk_test"\n'
+    unset = {"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""}
+    async with reviewing(told, tmp_path, settings=settings, environment=unset) as driven:
+        await driven.shows("runwatch keys list --profile work")
+        copied: list[str] = []
+        driven.app._write_to_terminal = copied.append  # type: ignore[method-assign, assignment]
+        await at_next_action(driven)
+        await driven.press("enter")
+        await driven.until(lambda: bool(copied), "the text to be copied")
+        assert shlex.split(b64decode(copied[-1].split(";")[-1].rstrip("\x1b\\")).decode()) == [
+            "Ask an owner. They find you with: runwatch keys list --profile work"
+        ]
+
+
+async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
         await driven.shows("enter copies it")
         await at_next_action(driven)
