@@ -6,7 +6,7 @@ with exactly these, so that nothing is done twice, or discards it and checks whe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -233,14 +233,15 @@ class _RetrySeveral(WriteSender):
             rows=_rows(screen, writes),
             typed=_typed_count(session, writes),
         )
-        effects = {str(write.id): _effects(screen, session, write) for write in writes}
+        keys = _row_keys(writes)
+        effects = {keys[write.id]: _effects(screen, session, write) for write in writes}
 
         def done(key: str, answer: Any, _: bool) -> None:
             # Nothing opens: the user looks at all of them.
             is_watched = False
             effects[key].done(effects[key].id, answer, is_watched)
 
-        items = [PendingWrite(str(write.id), write.request, write) for write in writes]
+        items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
         super().__init__(screen, session, text, items, done)
 
     def _title(self) -> str:
@@ -304,7 +305,7 @@ class _Discard(WriteSender):
             error = failure
         if len(self._writes) > 1 and self.dialog.is_open:
             outcome = label_span("forgotten", Role.GOOD) if error is None else label_span(error.title, Role.BAD)
-            self.dialog.show_outcome(str(write.id), (outcome,))
+            self.dialog.show_outcome(_row_keys(self._writes)[write.id], (outcome,))
         return error
 
 
@@ -316,10 +317,17 @@ def _shows_secret(write: UnconfirmedWrite) -> bool:
     return mutation is not None and (bool(mutation.one_time_member) or mutation.private_page is not None)
 
 
+def _row_keys(writes: Sequence[UnconfirmedWrite]) -> Mapping[int, str]:
+    """Return the keys of rows by the number of the write: what is copied is an idempotency key."""
+    keys = {write.id: write.request.key for write in writes}
+    return keys if len(set(keys.values())) == len(keys) else {number: str(number) for number in keys}
+
+
 def _rows(screen: ConsoleScreen, writes: Sequence[UnconfirmedWrite]) -> tuple[DialogRow, ...]:
+    keys = _row_keys(writes)
     return tuple(
         DialogRow(
-            str(write.id),
+            keys[write.id],
             (
                 label_span(f"{OPERATIONS[write.request.operation].title}   ", Role.PLAIN),
                 label_span(_about(screen.console, write)),
