@@ -57,7 +57,7 @@ class ConsoleCommand(NamedTuple):
     environment: Mapping[str, str]
 
 
-class _Place:
+class _Tab:
     """One console and the socket that shows it.
 
     Attributes:
@@ -93,7 +93,7 @@ class ConsoleServer:
         self._command: Final = command
         self._max_consoles: Final = max_consoles
         self._link_used: Final = link_used
-        self._places: Final[dict[tuple[str, str], _Place]] = {}
+        self._tabs: Final[dict[tuple[str, str], _Tab]] = {}
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._check], client_max_size=0)
@@ -114,12 +114,12 @@ class ConsoleServer:
 
     def shows_console(self, transport: asyncio.BaseTransport | None) -> bool:
         """Return whether a connection is the socket of a console."""
-        return any(place.transport is transport for place in self._places.values())
+        return any(tab.transport is transport for tab in self._tabs.values())
 
     async def _close(self, app: web.Application) -> None:
-        places = list(self._places.values())
-        await asyncio.gather(*(place.socket.close(code=1001) for place in places), return_exceptions=True)
-        await asyncio.gather(*(place.ended.wait() for place in places))
+        tabs = list(self._tabs.values())
+        await asyncio.gather(*(tab.socket.close(code=1001) for tab in tabs), return_exceptions=True)
+        await asyncio.gather(*(tab.ended.wait() for tab in tabs))
 
     # Checks.
 
@@ -182,9 +182,7 @@ class ConsoleServer:
     async def _download(self, request: web.Request) -> web.StreamResponse:
         """Give a file of a console to the browser, once."""
         session, key = self._session(request), request.match_info["key"]
-        kept = [
-            place.files.pop(key) for place in self._places.values() if place.session == session and key in place.files
-        ]
+        kept = [tab.files.pop(key) for tab in self._tabs.values() if tab.session == session and key in tab.files]
         if not kept:
             raise web.HTTPNotFound
         [(name, file)] = kept
@@ -214,31 +212,31 @@ class ConsoleServer:
         await socket.prepare(request)
         key = (session, request.match_info["tab"])
         # The same tab again: its connection was lost, and this server may not know yet.
-        while (earlier := self._places.get(key)) is not None:
+        while (earlier := self._tabs.get(key)) is not None:
             await earlier.socket.close(code=REPLACED)
             await earlier.ended.wait()
-        if len(self._places) >= self._max_consoles:
+        if len(self._tabs) >= self._max_consoles:
             await socket.close(code=FULL)
             return socket
-        place = self._places[key] = _Place(session, socket, request.transport)
+        tab = self._tabs[key] = _Tab(session, socket, request.transport)
         try:
-            await self._run(place, clamp_size(_count(request, "width", 80), _count(request, "height", 24)))
+            await self._run(tab, clamp_size(_count(request, "width", 80), _count(request, "height", 24)))
         finally:
-            del self._places[key]
-            for _, file in place.files.values():
+            del self._tabs[key]
+            for _, file in tab.files.values():
                 file.close()
-            place.ended.set()
+            tab.ended.set()
         return socket
 
-    async def _run(self, place: _Place, size: tuple[int, int]) -> None:
+    async def _run(self, tab: _Tab, size: tuple[int, int]) -> None:
         console = await ConsoleProcess.start(self._command.words, self._command.environment, size)
-        keys = asyncio.ensure_future(_hand_keys(place.socket, console))
-        screen = asyncio.ensure_future(_show_screen(place, console))
+        keys = asyncio.ensure_future(_hand_keys(tab.socket, console))
+        screen = asyncio.ensure_future(_show_screen(tab, console))
         try:
             await asyncio.wait((keys, screen), return_when=asyncio.FIRST_COMPLETED)
         finally:
             # The process ends also when this handler is cancelled.
-            await asyncio.shield(_end(place.socket, console, keys, screen))
+            await asyncio.shield(_end(tab.socket, console, keys, screen))
 
 
 async def _end(
@@ -284,22 +282,22 @@ async def _hand_keys(socket: web.WebSocketResponse, console: ConsoleProcess) -> 
             break
 
 
-async def _show_screen(place: _Place, console: ConsoleProcess) -> None:
+async def _show_screen(tab: _Tab, console: ConsoleProcess) -> None:
     """Send what the console draws to the browser until the console ends."""
     async for packet in console.packets():
         if packet.kind == DATA:
-            await place.socket.send_bytes(packet.content)
+            await tab.socket.send_bytes(packet.content)
         else:
-            await _hear(place, json.loads(packet.content))
+            await _hear(tab, json.loads(packet.content))
 
 
-async def _hear(place: _Place, packet: Mapping[str, Any]) -> None:
+async def _hear(tab: _Tab, packet: Mapping[str, Any]) -> None:
     if packet["type"] == "open" and urlsplit(packet["url"]).scheme in {"http", "https"}:
-        await place.socket.send_json(["open_url", {"url": packet["url"], "new_tab": True}])
-    elif packet["type"] == "download" and len(place.files) < MAX_DOWNLOADS:
+        await tab.socket.send_json(["open_url", {"url": packet["url"], "new_tab": True}])
+    elif packet["type"] == "download" and len(tab.files) < MAX_DOWNLOADS:
         path, key = Path(packet["path"]), secrets.token_urlsafe(16)
-        place.files[key] = (path.name, await asyncio.to_thread(_take_file, path))
-        await place.socket.send_json(["download", {"key": key, "name": path.name}])
+        tab.files[key] = (path.name, await asyncio.to_thread(_take_file, path))
+        await tab.socket.send_json(["download", {"key": key, "name": path.name}])
 
 
 def _take_file(path: Path) -> BinaryIO:
