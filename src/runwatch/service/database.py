@@ -99,13 +99,13 @@ class ServiceDatabase:
         self._thread.start()
 
     @classmethod
-    def open(cls, place: Path | Backend, clock: Clock) -> ServiceDatabase:
+    def open(cls, location: Path | Backend, clock: Clock) -> ServiceDatabase:
         """Open a database, or the SQLite file of a path; tables that do not exist are created.
 
         Raises:
             DataError: it cannot be opened or migrated, is damaged or in use, or was written by a newer version.
         """
-        backend = _open(place)
+        backend = _open(location)
         backend.open_reader(READERS)
         return cls(backend, clock)
 
@@ -117,14 +117,14 @@ class ServiceDatabase:
         """
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
-    async def look(self, function: Callable[[Transaction], T]) -> T:
-        """Do the same with a function of one statement, or of statements that need no common state: it costs less.
+    async def read_statement(self, function: Callable[[Transaction], T]) -> T:
+        """Do the same with one statement, or with statements that need no common state: it costs less.
 
         Raises:
             DataError: the database cannot be reached.
         """
-        looking = partial(self._read, function, is_look=True)
-        return await asyncio.get_running_loop().run_in_executor(self._readers, looking)
+        reading = partial(self._read, function, is_statement=True)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, reading)
 
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function, and return its result once it is on disk.
@@ -174,12 +174,12 @@ class ServiceDatabase:
         self._readers.shutdown()
         self._backend.close()
 
-    def _read(self, function: Callable[[Transaction], T], *, is_look: bool = False) -> T:
+    def _read(self, function: Callable[[Transaction], T], *, is_statement: bool = False) -> T:
         reader = self._backend.reader
         with self._backend.translate_read_errors():
             with reader.connect() as connection:
                 try:
-                    return self._read_once(connection, function, is_look=is_look)
+                    return self._read_once(connection, function, is_statement=is_statement)
                 except Exception:
                     if not connection.invalidated:
                         raise
@@ -187,10 +187,10 @@ class ServiceDatabase:
             # reads can start again.
             reader.dispose()
             with reader.connect() as connection:
-                return self._read_once(connection, function, is_look=is_look)
+                return self._read_once(connection, function, is_statement=is_statement)
 
-    def _read_once(self, connection: Connection, function: Callable[[Transaction], T], *, is_look: bool) -> T:
-        with self._backend.looking(connection) if is_look else connection.begin():
+    def _read_once(self, connection: Connection, function: Callable[[Transaction], T], *, is_statement: bool) -> T:
+        with self._backend.single_statements(connection) if is_statement else connection.begin():
             return function(Transaction(connection, self._clock.now()))
 
     def _write_all(self) -> None:
@@ -198,19 +198,19 @@ class ServiceDatabase:
             while not self._is_ended:
                 writes: list[_WaitingWrite[Any]] = []
                 try:
-                    self._take(self._writes.get(timeout=None if self._backend.queue is None else RENEW_S), writes)
+                    self._collect(self._writes.get(timeout=None if self._backend.queue is None else RENEW_S), writes)
                 except queue.Empty:
                     self._backend.renew(connection)
                     continue
-                self._take_waiting(writes)
+                self._collect_waiting(writes)
                 self._commit(connection, writes)
 
-    def _take_waiting(self, writes: list[_WaitingWrite[Any]]) -> None:
+    def _collect_waiting(self, writes: list[_WaitingWrite[Any]]) -> None:
         with contextlib.suppress(queue.Empty):
             while len(writes) < BATCH and not self._is_ended:
-                self._take(self._writes.get_nowait(), writes)
+                self._collect(self._writes.get_nowait(), writes)
 
-    def _take(self, write: _WaitingWrite[Any] | None, writes: list[_WaitingWrite[Any]]) -> None:
+    def _collect(self, write: _WaitingWrite[Any] | None, writes: list[_WaitingWrite[Any]]) -> None:
         if write is None:
             self._is_ended = True
         elif write.future.set_running_or_notify_cancel():
@@ -223,7 +223,7 @@ class ServiceDatabase:
             with self._backend.begin(connection):
                 if self._backend.queue is not None and not is_again:
                     # More writes have come while this process waited for its turn.
-                    self._take_waiting(writes)
+                    self._collect_waiting(writes)
                 with self._backend.pipelined(connection):
                     savepoint = _Savepoint(connection, self._backend) if len(writes) > 1 else None
                     for write in writes:
@@ -263,13 +263,13 @@ class SingleWriterDatabase(TransactionRunner):
         self._savepoint = _Savepoint(self._connection, backend)
 
     @classmethod
-    def open(cls, place: Path | Backend, clock: Clock) -> SingleWriterDatabase:
+    def open(cls, location: Path | Backend, clock: Clock) -> SingleWriterDatabase:
         """Create the database; see :meth:`ServiceDatabase.open`.
 
         Raises:
             DataError: as there.
         """
-        return cls(_open(place), clock)
+        return cls(_open(location), clock)
 
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Run a read-only function immediately."""
@@ -293,8 +293,8 @@ class SingleWriterDatabase(TransactionRunner):
         self._backend.close()
 
 
-def _open(place: Path | Backend) -> Backend:
-    backend = SqliteFile(place) if isinstance(place, Path) else place
+def _open(location: Path | Backend) -> Backend:
+    backend = SqliteFile(location) if isinstance(location, Path) else location
     backend.open_writer(SCHEMA_VERSION)
     return backend
 

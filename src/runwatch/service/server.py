@@ -209,10 +209,10 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
 
 async def _reseal_database(options: ServeOptions, keys: MasterKeys, clock: Clock) -> tuple[str, ...]:
     """Seal the secrets of a database with the newest master key; return the handles that no key opens."""
-    place = find_backend(options)
-    if await asyncio.to_thread(place.is_new):
+    backend = find_backend(options)
+    if await asyncio.to_thread(backend.is_new):
         return ()
-    database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
+    database = await asyncio.to_thread(ServiceDatabase.open, backend, clock)
     try:
         return await DatabaseVault(database, keys).rotate()
     finally:

@@ -70,16 +70,18 @@ async def open_service_context(
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
-    place = find_backend(options, keys)
-    is_new = options.sample and options.sample_runs is not None and await asyncio.to_thread(place.is_new)
+    backend = find_backend(options, keys)
+    is_new = options.sample and options.sample_runs is not None and await asyncio.to_thread(backend.is_new)
     if is_new and options.sample_runs is not None:
-        from runwatch.service.sample import history
+        from runwatch.service.sample.history import make_history
 
-        offered_key = await history.make_history(place, options, keys, offered_key, clock, origin, options.sample_runs)
-    database = await asyncio.to_thread(ServiceDatabase.open, place, clock)
+        offered_key = await make_history(backend, options, keys, offered_key, clock, origin, options.sample_runs)
+    database = await asyncio.to_thread(ServiceDatabase.open, backend, clock)
     outbound = OutboundClient()
     try:
-        vault = Vault(options.data_dir, keys) if place.keys is None else await DatabaseVault.open(database, place.keys)
+        vault = (
+            Vault(options.data_dir, keys) if backend.keys is None else await DatabaseVault.open(database, backend.keys)
+        )
         key = await database.write(partial(_settle, options, offered_key))
         policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
@@ -89,7 +91,7 @@ async def open_service_context(
             database=database,
             keys=await database.read(partial(ActiveKeys.load, clock=clock)),
             key_uses=KeyUses(database, clock, timers),
-            engine=_make_engine(options, place, database, LiveRuns(database, clock, vault, providers, judge)),
+            engine=_make_engine(options, backend, database, LiveRuns(database, clock, vault, providers, judge)),
             problems=ProblemResponder(database, clock, timers),
             rate_limit=RateLimiter(options.rate_limit_rpm, clock)
             if options.places is None
@@ -155,12 +157,12 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
     return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", keys)
 
 
-def _make_engine(options: ServeOptions, place: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:
-    if place.queue is None or options.places is None:
+def _make_engine(options: ServeOptions, backend: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:
+    if backend.queue is None or options.places is None:
         return EmbeddedEngine(database, live.clock, live, options.pace)
     from runwatch.service.execution.job_engine import JobEngine
 
-    return JobEngine(database, live.clock, live, options.pace, parameters=place.parameters, places=options.places)
+    return JobEngine(database, live.clock, live, options.pace, parameters=backend.parameters, places=options.places)
 
 
 def _named_handles(transaction: Transaction) -> set[str]:

@@ -223,7 +223,7 @@ class ActiveKeys:
                 return row, None
             return row, transaction.one(key_expiries_table, {"api_key_id": row["api_key_id"]})
 
-        row, expiry = await database.look(find)
+        row, expiry = await database.read_statement(find)
         if row is None:
             return
         if row["status"] != "active":

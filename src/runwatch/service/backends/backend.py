@@ -78,7 +78,7 @@ class Backend(ABC):
         """Begin a transaction of the writer."""
         return connection.begin()
 
-    def looking(self, connection: Connection) -> AbstractContextManager[object]:
+    def single_statements(self, connection: Connection) -> AbstractContextManager[object]:
         """Have every statement of a reader be a transaction of its own during the block, where that costs less."""
         return connection.begin()
 

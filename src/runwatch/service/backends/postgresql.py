@@ -171,7 +171,7 @@ class PostgresDatabase(Backend):
         self.keys = keys
         self.parameters = parse_address(url, name)
         self.queue: JobQueue | None = queue
-        self._place = describe_address(self.parameters)
+        self._address = describe_address(self.parameters)
         self._adapters = text_adapters()
         self._opening: int | None = None
         self._version = 0
@@ -243,7 +243,7 @@ class PostgresDatabase(Backend):
         return connection.begin()
 
     @contextlib.contextmanager
-    def looking(self, connection: Connection) -> Iterator[None]:
+    def single_statements(self, connection: Connection) -> Iterator[None]:
         session = cast(Session, connection.connection.dbapi_connection)
         session.autocommit = True
         try:
@@ -326,13 +326,13 @@ class PostgresDatabase(Backend):
             if connection.info.server_version < OLDEST * 10_000:
                 raise DataError(
                     "The service's database is of a version that is not supported",
-                    detail=f"{self._place} is PostgreSQL {connection.info.server_version // 10_000}.",
+                    detail=f"{self._address} is PostgreSQL {connection.info.server_version // 10_000}.",
                     hint=f"Use PostgreSQL {OLDEST} or newer.",
                 )
             if connection.info.parameter_status("server_encoding") != "UTF8":
                 raise DataError(
                     "The service's database cannot hold every text",
-                    detail=f"{self._place} has the encoding {connection.info.parameter_status('server_encoding')}.",
+                    detail=f"{self._address} has the encoding {connection.info.parameter_status('server_encoding')}.",
                     hint="Create it with ENCODING 'UTF8'.",
                 )
         except BaseException:
@@ -391,7 +391,7 @@ class PostgresDatabase(Backend):
                 holder = _ask(connection, _HOLDER)
                 raise LocalServiceError(
                     "Another service uses this database",
-                    detail=f"{self._place} is held by {holder or 'a session of another user'}.",
+                    detail=f"{self._address} is held by {holder or 'a session of another user'}.",
                     hint="One service at a time can use it: stop that one, or name another database.",
                 )
             time.sleep(_PAUSE_S)
@@ -411,7 +411,7 @@ class PostgresDatabase(Backend):
                 return
         raise DataError(
             "The service's database is behind a pooler in transaction mode",
-            detail=f"{self._place} is PgBouncer or the like, which gives a session to others between transactions.",
+            detail=f"{self._address} is PgBouncer or the like, which gives a session to others between transactions.",
             hint="Name PostgreSQL itself, or a pool in session mode: locks and notifications belong to a session.",
         )
 
@@ -423,7 +423,7 @@ class PostgresDatabase(Backend):
                 return
             taken = DataError(
                 "A newer version of runwatch has migrated the database, and this process writes nothing more",
-                detail=f"{self._place} was migrated while the connection was lost.",
+                detail=f"{self._address} was migrated while the connection was lost.",
                 hint="Start this process again with the newer version.",
             )
         elif _ask(connection, "SELECT openings FROM runwatch_database") == self._opening:
@@ -431,7 +431,7 @@ class PostgresDatabase(Backend):
         else:
             taken = DataError(
                 "Another service has opened this database, and this one writes nothing more",
-                detail=f"{self._place} was opened again while the connection was lost.",
+                detail=f"{self._address} was opened again while the connection was lost.",
                 hint="One service at a time can use it: stop the other one, and start this one again.",
             )
         for notify in self._when_taken:
@@ -465,7 +465,7 @@ class PostgresDatabase(Backend):
         if strangers or not common:
             raise LocalServiceError(
                 "Other processes of this database have another master key",
-                detail=f"{self._place} is held by " + ", ".join(names[pid] for pid in strangers or names),
+                detail=f"{self._address} is held by " + ", ".join(names[pid] for pid in strangers or names),
                 hint=(
                     "Bring their master key here, master.key beside the settings or local_service.master_key_command,"
                     " and start again: one process could not open the secrets of the other."
@@ -488,7 +488,7 @@ class PostgresDatabase(Backend):
         if version > schema_version:
             raise DataError(
                 "The service's database was written by a newer version of runwatch",
-                detail=f"{self._place} has schema version {version}; this version reads up to {schema_version}.",
+                detail=f"{self._address} has schema version {version}; this version reads up to {schema_version}.",
                 hint="Update runwatch, or name another database.",
             )
         if version < schema_version:
@@ -519,7 +519,7 @@ class PostgresDatabase(Backend):
             time.sleep(_PAUSE_S)
         raise LocalServiceError(
             "Processes of an older version use this database",
-            detail=f"{self._place} is held by {others[0][0]}" + (f" and {len(others) - 1} more" * bool(others[1:])),
+            detail=f"{self._address} is held by {others[0][0]}" + (f" and {len(others) - 1} more" * bool(others[1:])),
             hint="Stop every one of them, then start the newer version.",
         )
 
@@ -543,7 +543,7 @@ class PostgresDatabase(Backend):
             hint = "See that the user may create tables in the first schema of its search path."
             if state == _DUPLICATE_TABLE:
                 hint = "The schema has tables of another program: name another database, or another schema."
-            detail = f"{self._place}: {_words(error)} (SQLSTATE {state})"
+            detail = f"{self._address}: {_words(error)} (SQLSTATE {state})"
             raise DataError("The service's database is not usable", detail=detail, hint=hint) from error
 
     def _note_return(self, _: object = None) -> None:
@@ -557,7 +557,7 @@ class PostgresDatabase(Backend):
             _log.error("the database cannot be reached, and is tried until it is back: %s", self._explain(error))
 
     def _explain(self, error: Exception | None) -> str:
-        return f"{self._place}: {_words(error)}" if error else self._place
+        return f"{self._address}: {_words(error)}" if error else self._address
 
     def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
         self._note_outage(error)

@@ -99,7 +99,7 @@ class ServiceCall:
         """
         if self.keyed is None:
             return await handle(self)
-        find_first = partial(self.context.database.look, self.keyed.first_answer)
+        find_first = partial(self.context.database.read_statement, self.keyed.first_answer)
         is_unseen = is_one_write and self.context.is_shared
         async with self.context.turns.of(self.keyed):
             try:
