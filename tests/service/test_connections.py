@@ -68,7 +68,7 @@ def test_strangers_never_take_the_place_of_a_key() -> None:
     keyed = filled(connections, "a", "b", "c", "d")
     for peer in keyed:
         connections.mark(peer, socket.AF_INET, is_keyed=True)
-        connections.rest(peer, socket.AF_INET)
+        connections.mark_idle(peer, socket.AF_INET)
     filled(connections, *"0123456789")
     assert dropped(*keyed) == []
     assert connections.counts(socket.AF_INET) == (8, 4)
@@ -94,8 +94,8 @@ def test_where_all_show_a_key_the_one_idle_longest_goes_and_else_the_newest() ->
     for name in "abcdefgh":
         keyed += filled(connections, name)
         connections.mark(keyed[-1], socket.AF_INET, is_keyed=True)
-    connections.rest(keyed[5], socket.AF_INET)
-    connections.rest(keyed[2], socket.AF_INET)
+    connections.mark_idle(keyed[5], socket.AF_INET)
+    connections.mark_idle(keyed[2], socket.AF_INET)
     (first,) = filled(connections, "first")
     assert dropped(*keyed, first) == ["f"]
     connections.mark(first, socket.AF_INET, is_keyed=True)
@@ -117,7 +117,7 @@ def test_a_closed_connection_does_not_come_back_with_the_answer_that_was_under_w
     (peer,) = filled(connections, "a")
     connections.remove(peer, socket.AF_INET)
     connections.mark(peer, socket.AF_INET, is_keyed=True)
-    connections.rest(peer, socket.AF_INET)
+    connections.mark_idle(peer, socket.AF_INET)
     assert connections.counts(socket.AF_INET) == (0, 0)
 
 
@@ -390,7 +390,7 @@ async def test_problems_of_strangers_cost_one_write_and_so_many_are_kept(timed: 
             await stranger.get("/v1/account") for _ in range(problem_responder.MAX_ANONYMOUS_PROBLEMS_PER_MINUTE + 1)
         ]
     assert writes == 0
-    timers.advance(problem_responder.KEEP_AFTER_S)
+    timers.advance(problem_responder.STORE_AFTER_S)
     instances = [answer.json()["instance"] for answer in answers]
     assert await timed.stored_problem(instances[0]) is not None
     assert await timed.stored_problem(instances[-2]) is not None

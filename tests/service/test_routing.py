@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.execution.routing import candidates, note_verdict, score
+from runwatch.service.execution.routing import candidates, count_verdict, score
 from runwatch.service.tables.live import arm_verdicts_table
 from runwatch.service.tables.models import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Transaction
@@ -59,9 +59,9 @@ async def test_what_checks_said_moves_an_option(work: LiveWork) -> None:
     tenant_id = await work.tenant()
 
     def judge(transaction: Transaction) -> None:
-        note_verdict(transaction, tenant_id, first, accepts=False)
-        note_verdict(transaction, tenant_id, second, accepts=True)
-        note_verdict(transaction, tenant_id, second, accepts=True)
+        count_verdict(transaction, tenant_id, first, accepts=False)
+        count_verdict(transaction, tenant_id, second, accepts=True)
+        count_verdict(transaction, tenant_id, second, accepts=True)
 
     await work.service.context.database.write(judge)
     assert await ranked(work) == ["atlas", "ember"]

@@ -313,15 +313,15 @@ async def test_a_lost_secret_fails_the_delivery_by_name(near: Local, data_dir: P
 
 async def test_deliveries_go_on_after_the_database_failed(near: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = near.fake_clock
-    kept = webhooks.note_try
+    record_try = webhooks.record_try
     failures = iter([True])
 
     def fail_once(*arguments: Any, **more: Any) -> None:
         if next(failures, False):
             raise OSError("the disk is full")
-        kept(*arguments, **more)
+        record_try(*arguments, **more)
 
-    monkeypatch.setattr(webhooks, "note_try", fail_once)
+    monkeypatch.setattr(webhooks, "record_try", fail_once)
     async with Receiver() as receiver:
         hook = await add(near, receiver.url)
         await done(near)

@@ -119,12 +119,12 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
 def _copy_rows(source: SqliteFile, target: PostgresDatabase, secrets: Mapping[str, bytes], now: str) -> DataCopy:
     with source.writer.begin() as old, target.writer.begin() as new:
         copied = tuple(_sum_rows(table, old, partial(new.execute, table.insert())) for table in metadata.sorted_tables)
-        for table, one in zip(metadata.sorted_tables, copied, strict=True):
+        for table, copy in zip(metadata.sorted_tables, copied, strict=True):
             found = _sum_rows(table, new)
-            if found != one:
+            if found != copy:
                 raise DataError(
                     "A table is not the same on both sides, and nothing was copied",
-                    detail=f"{one.name}: {one.rows} rows with {one.digest}, and {found.rows} with {found.digest}.",
+                    detail=f"{copy.name}: {copy.rows} rows with {copy.digest}, and {found.rows} with {found.digest}.",
                     hint="Please report this: it is a defect of runwatch.",
                 )
         # The secrets of a team service are in its database, for all of its processes.

@@ -43,7 +43,7 @@ def new_id(prefix: str, now: datetime) -> str:
 
 
 def _base32(number: int, characters: int) -> str:
-    return "".join(_ALPHABET[number >> _CHARACTER_BITS * place & 31] for place in reversed(range(characters)))
+    return "".join(_ALPHABET[number >> _CHARACTER_BITS * position & 31] for position in reversed(range(characters)))
 
 
 def random_word(length: int) -> str:

@@ -119,7 +119,7 @@ def find_processes(database: Secret) -> tuple[str, ...]:
         from runwatch.service.backends.team_status import list_processes
     except ImportError as error:
         raise make_package_error(error) from error
-    return tuple(f"{one.role}: {one.name}" for one in list_processes(database))
+    return tuple(f"{other.role}: {other.name}" for other in list_processes(database))
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:

@@ -230,15 +230,15 @@ async def test_a_key_that_comes_in_pieces_is_served_at_once(
 async def test_a_head_whose_rest_does_not_come_takes_its_turn(
     timed: Local, timers: FakeTimers, monkeypatch: pytest.MonkeyPatch, built: list[PoliteH11Protocol]
 ) -> None:
-    looks = 0
-    look = Lobby._look
+    peeks = 0
+    peek = Lobby._peek
 
     def counted(waiting: Lobby, guest: object) -> bool:
-        nonlocal looks
-        looks += 1
-        return look(waiting, guest)  # type: ignore[arg-type]
+        nonlocal peeks
+        peeks += 1
+        return peek(waiting, guest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Lobby, "_look", counted)
+    monkeypatch.setattr(Lobby, "_peek", counted)
     wire = await Wire.to(timed)
     await wire.send(b"GET / HTTP/1.1\r\n")
     keyed = await Wire.to(timed)
@@ -246,7 +246,7 @@ async def test_a_head_whose_rest_does_not_come_takes_its_turn(
         await keyed.send(head(timed, method="GET", path="/v1/account"))
         assert (await keyed.answer()).status == 200
     # What has come is in the system's buffer all the time, and wakes the loop only once.
-    assert looks <= 4
+    assert peeks <= 4
     assert len(built) == 1
     timers.advance(lobby.REST_S)
     await until(lambda: len(built) == 2)

@@ -71,7 +71,7 @@ def cookie_headers(token: Secret | None, *, is_secure: bool) -> tuple[tuple[str,
     """
     age = 0 if token is None else int(VALID_FOR.total_seconds())
     value = "" if token is None else token.reveal()
-    rest = f"Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' * is_secure}"
+    suffix = f"Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' * is_secure}"
     return tuple(
-        ("Set-Cookie", f"{name}={value}; Path={path}; {rest}") for name, path in ((COOKIE, PATH), (PAGE_COOKIE, PAGE))
+        ("Set-Cookie", f"{name}={value}; Path={path}; {suffix}") for name, path in ((COOKIE, PATH), (PAGE_COOKIE, PAGE))
     )

@@ -11,7 +11,7 @@ from runwatch.service.tables.organization import key_uses_table
 from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
-KEEP_AFTER_S: Final = 60.0
+STORE_AFTER_S: Final = 60.0
 """Seconds that uses wait for others before a write; a killed service loses as much."""
 
 
@@ -23,15 +23,15 @@ class KeyUses:
         self._clock = clock
         self._timers = timers
         self._last: dict[str, str] = {}
-        self._unkept: set[str] = set()
+        self._not_stored: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._storing: asyncio.Task[None] | None = None
 
-    def note(self, key_id: str) -> None:
+    def record_use(self, key_id: str) -> None:
         self._last[key_id] = format_iso(self._clock.now())
-        self._unkept.add(key_id)
+        self._not_stored.add(key_id)
         if self._timer is None:
-            self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
+            self._timer = self._timers.call_later(STORE_AFTER_S, self._store_soon)
 
     def last_of(self, key_id: str) -> str | None:
         """Return when a key was last used since the service started, or ``None``."""
@@ -42,21 +42,21 @@ class KeyUses:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._keeping is not None:
-            await asyncio.gather(self._keeping, return_exceptions=True)
-        if self._unkept:
-            await self._keep()
+        if self._storing is not None:
+            await asyncio.gather(self._storing, return_exceptions=True)
+        if self._not_stored:
+            await self._store()
 
-    def _keep_soon(self) -> None:
+    def _store_soon(self) -> None:
         self._timer = None
-        self._keeping = asyncio.ensure_future(self._keep())
+        self._storing = asyncio.ensure_future(self._store())
         # Uses that could not be written are written with the next ones.
-        self._keeping.add_done_callback(lambda task: task.cancelled() or task.exception())
+        self._storing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    async def _keep(self) -> None:
-        uses = {key_id: self._last[key_id] for key_id in self._unkept}
+    async def _store(self) -> None:
+        uses = {key_id: self._last[key_id] for key_id in self._not_stored}
 
-        def keep(transaction: Transaction) -> None:
+        def store(transaction: Transaction) -> None:
             for key_id, at in uses.items():
                 known = transaction.one(key_uses_table, {"api_key_id": key_id})
                 if known is None:
@@ -65,5 +65,5 @@ class KeyUses:
                     # Another process may have written a later use.
                     transaction.change(key_uses_table, {"api_key_id": key_id}, last_used_at=at)
 
-        await self._database.write(keep)
-        self._unkept = {key_id for key_id in self._unkept if self._last[key_id] != uses.get(key_id)}
+        await self._database.write(store)
+        self._not_stored = {key_id for key_id in self._not_stored if self._last[key_id] != uses.get(key_id)}

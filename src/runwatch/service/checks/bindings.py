@@ -181,10 +181,10 @@ async def destroy_retired(database: TransactionRunner, vault: Vault, subject_id:
     for handle in doomed:
         await vault.remove(handle)
 
-    def note(transaction: Transaction) -> None:
+    def mark_destroyed(transaction: Transaction) -> None:
         save(transaction, subject_id, states.destroyed(load(transaction, subject_id), doomed, transaction.now))
 
-    await database.write(note)
+    await database.write(mark_destroyed)
 
 
 async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_id: str | None = None) -> None:

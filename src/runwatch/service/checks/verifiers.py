@@ -113,7 +113,7 @@ def register(transaction: Transaction, principal: Principal, request: VerifierRe
         status=report.status,
         status_reason=report.status_reason,
     )
-    note(transaction, principal, "registered", verifier_id)
+    record_action(transaction, principal, "registered", verifier_id)
     return find(transaction, principal.tenant_id, verifier_id)
 
 
@@ -149,7 +149,7 @@ def change(
         updated_at=format_iso(transaction.now),
     )
     bindings.follow_endpoint(transaction, verifier_id, endpoint["url"])
-    note(transaction, principal, "updated", verifier_id)
+    record_action(transaction, principal, "updated", verifier_id)
     return find(transaction, principal.tenant_id, verifier_id)
 
 
@@ -169,7 +169,7 @@ def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if row[name] != value}
 
 
-def note_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
+def record_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
     """Store the result of a probe and return the row; the revision stays.
 
     A result for an endpoint that was replaced in the meantime is not stored.
@@ -201,10 +201,10 @@ def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> 
     moment = format_iso(transaction.now)
     transaction.change(verifiers_table, {"verifier_id": verifier_id}, retired_at=moment, updated_at=moment)
     bindings.release(transaction, verifier_id)
-    note(transaction, principal, "retired", verifier_id)
+    record_action(transaction, principal, "retired", verifier_id)
 
 
-def note(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
+def record_action(transaction: Transaction, principal: Principal, action: str, verifier_id: str) -> None:
     """Record in the decision log what a caller did to an output check."""
     decision_log.record_decision(
         transaction, principal.tenant_id, "registry_action", action, "verifier", verifier_id, principal.key_id

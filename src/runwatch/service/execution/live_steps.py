@@ -92,7 +92,7 @@ def take_live_step(transaction: Transaction, execution_id: str) -> RunState | Pe
             ended = replace(
                 attempt, state=INTERRUPTED, ended_at=format_iso(transaction.now), reason="dispatch_internal_error"
             )
-            live_rows.keep_attempt(transaction, execution_id, ended)
+            live_rows.record_attempt(transaction, execution_id, ended)
             return runs.record_spend(transaction, run)
         case AcceptOutput():
             return _accept_output(transaction, run, live, step)
@@ -137,7 +137,7 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
             output_tokens=generation.output_tokens,
             resolved=_resolved(live, attempt, generation.upstream_ref, generation.source_request_id),
         )
-    live_rows.keep_attempt(transaction, execution_id, ended)
+    live_rows.record_attempt(transaction, execution_id, ended)
     if outcome.message is not None:
         live_rows.add_provider_message(transaction, execution_id, number, outcome.message)
     live = replace(live, attempts=(*live.attempts[: number - 1], ended))
@@ -165,8 +165,8 @@ def record_verdict(
         return run
     check = checks.customer_check(live, verifier, attempt, evaluation, transaction.now)
     if check.has_verdict:
-        routing.note_verdict(transaction, run.tenant_id, attempt.checked_arm_id, accepts=check.accepts)
-    return _keep_check(transaction, run, live, check)
+        routing.count_verdict(transaction, run.tenant_id, attempt.checked_arm_id, accepts=check.accepts)
+    return _record_check(transaction, run, live, check)
 
 
 def _start_run(transaction: Transaction, run: RunState) -> RunState:
@@ -187,7 +187,7 @@ def _start_run(transaction: Transaction, run: RunState) -> RunState:
         return run
     repairs = "repair_retry" in live.on_eval
     found = routing.find_skill(transaction, run.tenant_id, policy["data_classes"]) if repairs else None
-    live_rows.keep_options(transaction, run.execution_id, options, found)
+    live_rows.record_options(transaction, run.execution_id, options, found)
     return runs.record(transaction, state_machine.start(run, transaction.now))
 
 
@@ -257,12 +257,12 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
 
 def _start_check(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
     if live.verifier_id is None:
-        return _keep_check(transaction, run, live, checks.baseline_check(live, attempt, transaction.now))
+        return _record_check(transaction, run, live, checks.baseline_check(live, attempt, transaction.now))
     return PendingCheck(run, attempt, transaction.get(verifiers_table, {"verifier_id": live.verifier_id}))
 
 
-def _keep_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:
-    live_rows.keep_checks(transaction, run.execution_id, (*live.checks, check))
+def _record_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:
+    live_rows.record_checks(transaction, run.execution_id, (*live.checks, check))
     event = state_machine.verification_event(run.slices[0], check.form, transaction.now)
     return runs.record(transaction, Transition(run, [event]))
 
@@ -274,7 +274,7 @@ def _accept_output(transaction: Transaction, run: RunState, live: LiveRun, step:
     acted = step.acted_on_eval
     if acted is not None and acted["outcome"] == "proposal_created":
         acted = {**acted, "proposal_id": _propose(transaction, run, live, check)}
-    live_rows.keep_reaction(transaction, run.execution_id, acted)
+    live_rows.record_reaction(transaction, run.execution_id, acted)
     provenance = build_provenance(live, step.attempt)
     live_rows.add_result(transaction, run, step.attempt.candidate, provenance)
     return runs.record(transaction, state_machine.complete(run, checks.verdict_statement(check), transaction.now))

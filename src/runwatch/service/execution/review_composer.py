@@ -86,7 +86,7 @@ def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observat
         observed: Observations by source id; a missing source has no verdict.
     """
     found = {source.id: observed.get(source.id, Observation()) for source in request.sources}
-    verdict, reason = _verdict(request, {name: each.status for name, each in found.items()})
+    verdict, reason = _verdict(request, {name: observation.status for name, observation in found.items()})
     policy = {
         "combine": request.combine,
         "veto_sources": request.veto_sources,
@@ -112,7 +112,7 @@ def build_packet(request: ReviewComposerRequest, observed: Mapping[str, Observat
             "pr_url": None,
             "pr_opened_by": None,
         },
-        "sources": [{"id": name, **asdict(each)} for name, each in found.items()],
+        "sources": [{"id": name, **asdict(observation)} for name, observation in found.items()],
         "decided_at": format_iso(now),
         "agent_usage_usd": 0,
         "platform_fee_usd": int(PLATFORM_FEE_USD),

@@ -99,7 +99,7 @@ def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient
     return round((1 - cost_coefficient) * quality + cost_coefficient * CHEAPNESS[known], _DIGITS)
 
 
-def note_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accepts: bool) -> None:
+def count_verdict(transaction: Transaction, tenant_id: str, arm_id: str, *, accepts: bool) -> None:
     """Count the verdict of an organization's own check on an arm's output."""
     known = transaction.one(arm_verdicts_table, {"arm_id": arm_id})
     if known is None:

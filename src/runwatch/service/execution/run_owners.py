@@ -28,7 +28,7 @@ def with_owners(
     transaction: Transaction, receipts: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
     """Yield each decoded receipt with the key that submitted its run, or ``None`` if no key is recorded."""
-    rest = iter(receipts)
-    while some := list(islice(rest, _AT_ONCE)):
-        owners = find_owners(transaction, (receipt["execution_id"] for receipt in some))
-        yield from ((receipt, owners.get(receipt["execution_id"])) for receipt in some)
+    remaining = iter(receipts)
+    while batch := list(islice(remaining, _AT_ONCE)):
+        owners = find_owners(transaction, (receipt["execution_id"] for receipt in batch))
+        yield from ((receipt, owners.get(receipt["execution_id"])) for receipt in batch)

@@ -260,19 +260,19 @@ def _kept(moment: datetime) -> datetime:
 def lifecycle_event(state: str, now: datetime, part: SliceState | None = None, **more: str | None) -> dict[str, Any]:
     """Build an event for a state of the run or its slice; members that are ``None`` are left out."""
     said = {name: value for name, value in more.items() if value is not None}
-    return {**_place(part), "type": "lifecycle", "state": state, **said, "at": format_iso(now)}
+    return {**_slice_member(part), "type": "lifecycle", "state": state, **said, "at": format_iso(now)}
 
 
 def check_event(part: SliceState, check: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Build an event that carries a slice's RecordedCheck."""
-    return {**_place(part), "type": "recorded_check", "at": format_iso(now), "recorded_check": check}
+    return {**_slice_member(part), "type": "recorded_check", "at": format_iso(now), "recorded_check": check}
 
 
 def verification_event(part: SliceState, check: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Build an event that carries one finished check of a slice's output."""
-    return {**_place(part), "type": "verification_check", "at": format_iso(now), "verification_check": check}
+    return {**_slice_member(part), "type": "verification_check", "at": format_iso(now), "verification_check": check}
 
 
-def _place(part: SliceState | None) -> dict[str, str]:
+def _slice_member(part: SliceState | None) -> dict[str, str]:
     # A run-level event has no slice_id member at all: with a null, a public client would follow for ever.
     return {} if part is None else {"slice_id": part.slice_id}

@@ -183,7 +183,7 @@ def _check_arm(transaction: Transaction, tenant_id: str, request: RunRequest) ->
         known = transaction.list_all(
             arms_table, {"tenant_id": tenant_id, "kind": "model", "status": ("ready", "degraded")}
         )
-        near = did_you_mean(arm_id, [one["arm_id"] for one in known])
+        near = did_you_mean(arm_id, [row["arm_id"] for row in known])
         guess = f" {near[0].upper()}{near[1:]}" if near else ""
         listed = f"`{runwatch_command('arms list', kind='model')}` shows them."
         raise make_validation_error(

@@ -300,7 +300,7 @@ class ServiceApp:
             raise self.context.strangers.refuse(visit.peer, refusal) from refusal
         visit.know(principal)
         if principal is not ANONYMOUS:
-            self.context.key_uses.note(principal.key_id)
+            self.context.key_uses.record_use(principal.key_id)
         if principal is ANONYMOUS:
             self.context.strangers.admit(visit.peer)
         elif visit.has_cookie or (endpoint is not None and endpoint.is_page):

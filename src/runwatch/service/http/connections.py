@@ -71,16 +71,16 @@ class Bounds:
         """Return the limits allowed by a number of descriptors."""
         spare = descriptors - RESERVED_DESCRIPTORS
         unix = max(_LEAST, min(UNIX_CONNECTIONS, spare // 16))
-        rest = spare - 2 * unix
+        tcp = spare - 2 * unix
         return cls(
-            tcp=max(_LEAST, min(TCP_CONNECTIONS, rest * 3 // 7)),
+            tcp=max(_LEAST, min(TCP_CONNECTIONS, tcp * 3 // 7)),
             unix=unix,
-            waiting=max(_LEAST, min(WAITING_CONNECTIONS, rest * 4 // 7)),
+            waiting=max(_LEAST, min(WAITING_CONNECTIONS, tcp * 4 // 7)),
         )
 
 
 @dataclass(slots=True)
-class _Places:
+class _ListenerConnections:
     """The connections of one kind of listener. Each mapping is in the order in which its connections are dropped."""
 
     bound: int
@@ -105,68 +105,68 @@ class Connections:
         bounds = bounds or Bounds()
         # Only the owner's programs reach a Unix socket, so strangers may fill it for the moment before they show their
         # key.
-        self._unix = _Places(bounds.unix, bounds.unix, bounds.unix)
-        self._tcp = _Places(bounds.tcp, max(1, bounds.tcp // 2), bounds.waiting)
+        self._unix = _ListenerConnections(bounds.unix, bounds.unix, bounds.unix)
+        self._tcp = _ListenerConnections(bounds.tcp, max(1, bounds.tcp // 2), bounds.waiting)
 
     def counts(self, family: int) -> tuple[int, int]:
         """Count the connections of a kind of listener: all of them, and those of strangers. Waiting ones are both."""
-        places = self._of(family)
-        waiting = len(places.waiting)
-        return waiting + len(places), waiting + len(places.strangers)
+        pool = self._of(family)
+        waiting = len(pool.waiting)
+        return waiting + len(pool), waiting + len(pool.strangers)
 
     def add_waiting(self, connection: Connection, family: int) -> None:
         """Take up a connection whose first request is not read yet; where too many wait, drop the one that is open
         longest.
         """
-        places = self._of(family)
-        places.waiting[connection] = None
-        if len(places.waiting) > places.waiting_bound:
-            oldest = next(iter(places.waiting))
-            del places.waiting[oldest]
+        pool = self._of(family)
+        pool.waiting[connection] = None
+        if len(pool.waiting) > pool.waiting_bound:
+            oldest = next(iter(pool.waiting))
+            del pool.waiting[oldest]
             oldest.drop()
 
     def add(self, connection: Connection, family: int, *, is_keyed: bool = False) -> None:
         """Take up a connection to be served, as a stranger's unless its first request has a valid key.
 
-        Where there is no place, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
+        Where there is no room, the stranger's that is open longest is dropped. Where none is a stranger's, the keyed
         one that is idle longest goes, and where all of those are busy, the new one.
         """
-        places = self._of(family)
-        group = places.busy if is_keyed else places.strangers
+        pool = self._of(family)
+        group = pool.busy if is_keyed else pool.strangers
         group[connection] = None
-        self._make_room(places, connection)
+        self._make_room(pool, connection)
 
-    def _make_room(self, places: _Places, newest: Connection) -> None:
-        if len(places.strangers) <= places.strangers_bound and len(places) <= places.bound:
+    def _make_room(self, pool: _ListenerConnections, newest: Connection) -> None:
+        if len(pool.strangers) <= pool.strangers_bound and len(pool) <= pool.bound:
             return
-        others = (each for each in itertools.chain(places.strangers, places.idle) if each is not newest)
+        others = (other for other in itertools.chain(pool.strangers, pool.idle) if other is not newest)
         oldest = next(others, newest)
-        places.remove(oldest)
+        pool.remove(oldest)
         oldest.drop()
 
     def mark(self, connection: Connection, family: int, *, is_keyed: bool) -> None:
         """Record whether a connection's current request has a valid key; no effect once it is closed."""
-        places = self._of(family)
-        if connection in places.strangers and not is_keyed:
+        pool = self._of(family)
+        if connection in pool.strangers and not is_keyed:
             return
-        if not places.remove(connection):
+        if not pool.remove(connection):
             return
         if is_keyed:
-            places.busy[connection] = None
+            pool.busy[connection] = None
         else:
-            places.strangers[connection] = None
-            self._make_room(places, connection)
+            pool.strangers[connection] = None
+            self._make_room(pool, connection)
 
-    def rest(self, connection: Connection, family: int) -> None:
+    def mark_idle(self, connection: Connection, family: int) -> None:
         """Record that a connection has no request to answer."""
-        places = self._of(family)
-        if connection in places.busy:
-            places.remove(connection)
-            places.idle[connection] = None
+        pool = self._of(family)
+        if connection in pool.busy:
+            pool.remove(connection)
+            pool.idle[connection] = None
 
     def remove(self, connection: Connection, family: int) -> None:
         """Remove a closed connection; do nothing if it is already gone."""
         self._of(family).remove(connection)
 
-    def _of(self, family: int) -> _Places:
+    def _of(self, family: int) -> _ListenerConnections:
         return self._unix if family == socket.AF_UNIX else self._tcp

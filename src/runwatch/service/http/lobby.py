@@ -168,10 +168,10 @@ class Lobby:
             guest = _Guest(peer, self._leave)
             self._connections.add_waiting(guest, self._family)
             self._silent.add(guest)
-            if self._look(guest):
-                self._loop.add_reader(peer, self._look, guest)
+            if self._peek(guest):
+                self._loop.add_reader(peer, self._peek, guest)
 
-    def _look(self, guest: _Guest) -> bool:
+    def _peek(self, guest: _Guest) -> bool:
         """Peek at the first bytes of a connection and move it on; return ``True`` while it waits for more."""
         try:
             head = guest.peer.recv(PEEK_BYTES, socket.MSG_PEEK)

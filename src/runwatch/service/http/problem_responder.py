@@ -29,7 +29,7 @@ MAX_PROBLEMS: Final = 100_000
 MAX_ANONYMOUS_PROBLEMS_PER_MINUTE: Final = 60
 """Problems of callers without a key stored per minute. Others are sent but not stored."""
 
-KEEP_AFTER_S: Final = 1.0
+STORE_AFTER_S: Final = 1.0
 """Seconds those wait for others, so that all of them need only one write."""
 
 _SWEEP_EVERY: Final = 1_000
@@ -69,7 +69,7 @@ class ProblemResponder:
         self._timers = timers
         self._window = RateWindow(MAX_ANONYMOUS_PROBLEMS_PER_MINUTE, WINDOW_S, clock)
         self._waiting: list[dict[str, object]] = []
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._storing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     async def answer(
@@ -95,13 +95,13 @@ class ProblemResponder:
             "cause": redact(refusal.cause) if refusal.cause else None,
         }
         if principal is not None and refusal.code != "service_unavailable":
-            await self._keep([row])
+            await self._store([row])
         elif principal is not None or not self._window.wait_s():
             if principal is None:
                 self._window.count()
             self._waiting.append(row)
             if self._timer is None:
-                self._timer = self._timers.call_later(KEEP_AFTER_S, self._keep_soon)
+                self._timer = self._timers.call_later(STORE_AFTER_S, self._store_soon)
         headers = refusal.headers
         if refusal.retry_after_s is not None:
             headers = (*headers, ("Retry-After", str(refusal.retry_after_s)))
@@ -114,18 +114,18 @@ class ProblemResponder:
             self._timer = None
         rows, self._waiting = self._waiting, []
         if rows:
-            await self._keep(rows)
-        await asyncio.gather(*self._keeping)
+            await self._store(rows)
+        await asyncio.gather(*self._storing)
 
-    def _keep_soon(self) -> None:
+    def _store_soon(self) -> None:
         self._timer = None
         rows, self._waiting = self._waiting, []
-        task = asyncio.ensure_future(self._keep(rows))
-        self._keeping.add(task)
-        task.add_done_callback(self._keeping.discard)
+        task = asyncio.ensure_future(self._store(rows))
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
 
-    async def _keep(self, rows: Sequence[dict[str, object]]) -> None:
-        def keep(transaction: Transaction) -> None:
+    async def _store(self, rows: Sequence[dict[str, object]]) -> None:
+        def store(transaction: Transaction) -> None:
             for row in rows:
                 transaction.add(problems_table, **row)
             last = transaction.newest(problems_table, {}, limit=1)[0]["sequence"]
@@ -133,7 +133,7 @@ class ProblemResponder:
                 transaction.remove(problems_table, {}, until=("sequence", last - MAX_PROBLEMS))
 
         try:
-            await self._database.write(keep)
+            await self._database.write(store)
         except DatabaseUnreachableError as error:
             for row in rows:
                 _log.error("problem %s (%s) is not stored: %s", row["instance"], row["code"], error)

@@ -220,7 +220,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             if self._wait is not _Wait.HEAD:
                 self._expect(_Wait.HEAD, HEAD_S)
         elif self._wait is not _Wait.NEXT:
-            self._connections.rest(self, self._family)
+            self._connections.mark_idle(self, self._family)
             self._expect(_Wait.NEXT, KEEP_ALIVE_S if self._is_keyed else ANONYMOUS_KEEP_ALIVE_S)
 
     def _expect(self, wait: _Wait, seconds: float) -> None:
@@ -236,9 +236,9 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             if self._timer is not None:
                 self._timer.cancel()
             self._timer_at = until
-            self._timer = self._timers.call_later(until - self._timers.time(), self._look)
+            self._timer = self._timers.call_later(until - self._timers.time(), self._check_deadline)
 
-    def _look(self) -> None:
+    def _check_deadline(self) -> None:
         self._timer = None
         now = self._timers.time()
         if self._wait is None or self._is_deaf or self.transport.is_closing():

@@ -174,7 +174,7 @@ def find_same(
     known = [SourceConnection(connection_json(row)) for row in rows]
     asked = handoff["endpoint"]
     found = find_connected(known, handoff["source_id"], asked["base_url"], asked["protocol_profile"])
-    return next((one for one in found if display_name in {None, one.display_name}), None)
+    return next((connection for connection in found if display_name in {None, connection.display_name}), None)
 
 
 class ConnectionChange(NamedTuple):

@@ -72,7 +72,7 @@ def sync(
     served = transaction.list_all(deployments_table, where)
     known = {deployment["upstream_ref"]: deployment for deployment in served}
     for name, model in listed.items():
-        _keep(transaction, row, model, known.get(name), reported, is_named=name in found.named)
+        _store_deployment(transaction, row, model, known.get(name), reported, is_named=name in found.named)
     for name, deployment in known.items():
         if name not in listed and deployment["status"] != "disabled":
             gone = {"model_deployment_id": deployment["model_deployment_id"]}
@@ -90,7 +90,7 @@ def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row
     endpoint = row["endpoint"]
     named, failed = endpoint.get("models", []), endpoint.get(FAILED, {})
     where = {"connection_id": row["connection_id"]}
-    served = [one["upstream_ref"] for one in transaction.list_all(deployments_table, {**where, "status": "listed"})]
+    served = [model["upstream_ref"] for model in transaction.list_all(deployments_table, {**where, "status": "listed"})]
     all_names = dict.fromkeys([*named, *failed, *served])
     found = {name: find_name(name, all_names) for name in names}
     unknown = [name for name, known in found.items() if known is None]
@@ -116,7 +116,7 @@ def _is_nameable(model: ServedModel) -> bool:
     return 0 < len(name) <= NAME_CHARACTERS and name.isprintable()
 
 
-def _keep(
+def _store_deployment(
     transaction: Transaction,
     connection: Row,
     model: ServedModel,

@@ -147,17 +147,17 @@ class _Reading:
     def _line(self, key: str) -> int | None:
         """Return the line of a key like ``source[1].prices."x"``, or of the innermost enclosing table that is found."""
         lines = self._text.splitlines()
-        place = re.match(rf"{_TABLE}\[(\d+)\]\.", key)
-        if place is None:
+        entry = re.match(rf"{_TABLE}\[(\d+)\]\.", key)
+        if entry is None:
             return _found(lines, key)
         headers = [number for number, line in enumerate(lines, 1) if _HEADER.match(line)]
-        position = int(place[1])
+        position = int(entry[1])
         if position >= len(headers):
             # The sources are written as an inline list.
             return None
         line = headers[position]
         end = headers[position + 1] - 1 if position + 1 < len(headers) else len(lines)
-        for name in _NAMES.findall(key[place.end() :]):
+        for name in _NAMES.findall(key[entry.end() :]):
             line = _found(lines[:end], name.strip('"'), line) or line
         return line
 

@@ -170,10 +170,10 @@ def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
     return {
         "balance": {
             "balance_usd": 0 if wallet is None else amounts.numeral(Decimal(wallet["balance_usd"])),
-            "top_up_history": [{**one, "method": "manual_adjustment", "stripe_event_id": None} for one in changes],
+            "top_up_history": [{**entry, "method": "manual_adjustment", "stripe_event_id": None} for entry in changes],
             "credit_activity": [
-                {**one, "kind": "manual_adjustment", "description": row["description"], "reference": None}
-                for one, row in zip(changes, activity, strict=True)
+                {**entry, "kind": "manual_adjustment", "description": row["description"], "reference": None}
+                for entry, row in zip(changes, activity, strict=True)
             ],
             "billing_email": None,
         },

@@ -84,7 +84,7 @@ class WebhookSender:
 
     async def stop(self) -> None:
         """Stop sending and cancel running tries; do nothing if it never started."""
-        tasks = [one.task for one in self._tries.values()]
+        tasks = [running.task for running in self._tries.values()]
         tasks += [self._task] if self._task is not None else []
         for task in tasks:
             task.cancel()
@@ -119,9 +119,9 @@ class WebhookSender:
         tries = self._tries.values()
         if delivery["delivery_id"] in self._tries:
             return False
-        if sum(one.webhook_id == delivery["webhook_id"] for one in tries) >= RECEIVER_AT_ONCE:
+        if sum(running.webhook_id == delivery["webhook_id"] for running in tries) >= RECEIVER_AT_ONCE:
             return False
-        return len(tries) < AT_ONCE or all(one.tenant_id != delivery["tenant_id"] for one in tries)
+        return len(tries) < AT_ONCE or all(running.tenant_id != delivery["tenant_id"] for running in tries)
 
     def _begin(self, delivery: Row, webhook: Row) -> None:
         delivery_id = delivery["delivery_id"]
@@ -139,8 +139,8 @@ class WebhookSender:
             claiming = partial(webhooks.claim, delivery=delivery, lease_s=LEASE_S)
             if self._is_shared and not await self._database.write(claiming):
                 return
-            status, failure = await self._try(delivery, webhook)
-            await self._database.write(partial(webhooks.note_try, delivery=delivery, status_code=status, error=failure))
+            code, failure = await self._try(delivery, webhook)
+            await self._database.write(partial(webhooks.record_try, delivery=delivery, status_code=code, error=failure))
         except Exception:
             _log.exception("delivery %s cannot be kept", delivery["delivery_id"])
             # The delivery is still pending and is tried again as soon as its slot is free.

@@ -237,7 +237,7 @@ def claim(transaction: Transaction, delivery: Row, lease_s: float) -> bool:
     return True
 
 
-def note_try(transaction: Transaction, delivery: Row, *, status_code: int | None, error: str | None) -> None:
+def record_try(transaction: Transaction, delivery: Row, *, status_code: int | None, error: str | None) -> None:
     """Store the outcome of a try, and schedule the next one unless it succeeded or was the last.
 
     Args:

@@ -61,14 +61,14 @@ async def test_connection(call: ServiceCall) -> ServiceResponse:
     failure = None if staged is None else await _try(call, row["endpoint"]["url"], staged.handle)
     promote = promotion(row["arm_id"], request, failure)
 
-    def take(transaction: Transaction) -> dict[str, Any]:
+    def connect_key(transaction: Transaction) -> dict[str, Any]:
         if _usable(transaction, call)["endpoint"] != row["endpoint"]:
             raise moved_refusal()
         if staged is not None:
             promote(transaction)
         return {"status": "active", "handle": request.handle, "arm_id": row["arm_id"]}
 
-    return await conclude_test(call, row["arm_id"], failure, promote, take)
+    return await conclude_test(call, row["arm_id"], failure, promote, connect_key)
 
 
 async def revoke_connection(call: ServiceCall) -> ServiceResponse:

@@ -151,7 +151,7 @@ def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | Non
         vault, database = call.context.vault, call.context.database
         async with vault.stored(secret) as handle:
 
-            def keep(transaction: Transaction) -> StagedKey:
+            def stage(transaction: Transaction) -> StagedKey:
                 used = private_entry.use(transaction, intent.kind, token)
                 url = find_url(transaction, used)
                 if url is None:
@@ -161,7 +161,7 @@ def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | Non
                     raise RefusalError("invalid_state", detail)
                 return bindings.stage(transaction, used, handle)
 
-            staged = await database.write(keep)
+            staged = await database.write(stage)
         await bindings.destroy_retired(database, vault, intent.subject_id)
         return {"handle": staged.handle, "captured_generation": staged.captured_generation}
 

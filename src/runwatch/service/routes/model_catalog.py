@@ -41,7 +41,7 @@ async def quote_call(call: ServiceCall) -> ServiceResponse:
     """
     request = parse_body(QuoteRequest, call.content)
 
-    def look(transaction: Transaction) -> dict[str, Any]:
+    def quote_deployment(transaction: Transaction) -> dict[str, Any]:
         where = {"model_deployment_id": request.model_deployment_id, "tenant_id": call.tenant_id}
         row = transaction.one(deployments_table, where)
         if row is None:
@@ -60,7 +60,7 @@ async def quote_call(call: ServiceCall) -> ServiceResponse:
         usd, basis = (None, None) if quoted is None else (numeral(quoted[0]), quoted[1])
         return {"model_deployment_id": request.model_deployment_id, "usd": usd, "pricing_basis": basis}
 
-    return await call.show(look)
+    return await call.show(quote_deployment)
 
 
 ENDPOINTS: Final = (

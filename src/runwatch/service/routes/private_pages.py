@@ -80,7 +80,7 @@ async def show(entries: Entries, call: ServiceCall) -> ServiceResponse:
     return _form(kind, intent).show()
 
 
-async def take(entries: Entries, call: ServiceCall) -> ServiceResponse:
+async def accept(entries: Entries, call: ServiceCall) -> ServiceResponse:
     """Accept the input; respond to JSON with JSON, and to a form with a redirect.
 
     Raises:
@@ -120,5 +120,5 @@ def _entry_of(entries: Entries, call: ServiceCall) -> tuple[EntryPage, str]:
 def endpoints(entries: Entries) -> tuple[Endpoint, ...]:
     return (
         Endpoint("GET", "/connect/{kind}", partial(show, entries), is_open=True, is_page=True),
-        Endpoint("POST", "/connect/{kind}", partial(take, entries), takes_body=True, is_open=True, is_page=True),
+        Endpoint("POST", "/connect/{kind}", partial(accept, entries), takes_body=True, is_open=True, is_page=True),
     )

@@ -39,7 +39,7 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
 
     await call.context.problems.flush()
 
-    def look(transaction: Transaction) -> dict[str, Any]:
+    def find_problems(transaction: Transaction) -> dict[str, Any]:
         if transaction.one(local_owner_table, {"api_key_id": call.principal.key_id}) is None:
             raise RefusalError("permission_denied", "Only the key of the data directory can read these problems.")
         where: dict[str, object] = {"instance": instances} if instances else {}
@@ -53,7 +53,7 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
         near = {} if found else _neighbours(transaction, since, until)
         return {"problems": [_read_form(row) for row in found], **_kept(transaction), **near}
 
-    return make_json_response(await call.read(look))
+    return make_json_response(await call.read(find_problems))
 
 
 def _kept(transaction: Transaction) -> dict[str, Any]:

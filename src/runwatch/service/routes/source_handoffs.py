@@ -54,15 +54,15 @@ async def begin_handoff(call: ServiceCall) -> ServiceResponse:
 async def read_handoff(call: ServiceCall) -> ServiceResponse:
     """Return one handoff, without the address of its page."""
 
-    def look(transaction: Transaction) -> tuple[dict[str, Any], bool]:
+    def find_handoff(transaction: Transaction) -> tuple[dict[str, Any], bool]:
         row = handoffs.find(transaction, call.tenant_id, call.ids["handoff_intent_id"])
         return _handoff_json(transaction, row), handoffs.is_overdue(transaction, row)
 
-    form, is_overdue = await call.read(look)
+    form, is_overdue = await call.read(find_handoff)
     if is_overdue:
         over = await call.context.database.write(lambda transaction: handoffs.expire(transaction, call.tenant_id))
         await call.context.vault.remove_all(over)
-        form, _ = await call.read(look)
+        form, _ = await call.read(find_handoff)
     return make_json_response(form)
 
 

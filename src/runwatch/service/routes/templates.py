@@ -28,11 +28,11 @@ async def plan(call: ServiceCall) -> ServiceResponse:
     """Return what applying a template would do. Nothing is written and no provider is called."""
     request = parse_body(PlanRequest, call.content)
 
-    def look(transaction: Transaction) -> dict[str, Any]:
+    def read_plan(transaction: Transaction) -> dict[str, Any]:
         estate = OrganizationState.of(transaction, call.tenant_id)
         return plans.build_plan(request, estate, transaction.now)
 
-    return await call.show(look)
+    return await call.show(read_plan)
 
 
 def read_selection(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:

@@ -37,11 +37,11 @@ async def register(call: ServiceCall) -> ServiceResponse:
     request = parse_body(VerifierRequest, call.content)
     report = await _probe(call, request.endpoint.url, None)
 
-    def keep(transaction: Transaction) -> dict[str, Any]:
+    def store(transaction: Transaction) -> dict[str, Any]:
         row = verifiers.register(transaction, call.principal, request, report)
         return verifiers.verifier_json(transaction, row) | {"preflight": report.form()}
 
-    return await call.write(keep)
+    return await call.write(store)
 
 
 def read_verifier(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
@@ -82,7 +82,7 @@ async def test(call: ServiceCall) -> ServiceResponse:
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        form = verifiers.verifier_json(transaction, verifiers.note_health(transaction, row, report))
+        form = verifiers.verifier_json(transaction, verifiers.record_health(transaction, row, report))
         return pick(form, "verifier_id status status_reason correctness_declaration") | {"probe": report.form()}
 
     return await call.write(effect)
@@ -121,16 +121,16 @@ async def test_connection(call: ServiceCall) -> ServiceResponse:
     failure = "credential_unavailable" if report is None else report.failure
     promote = promotion(row["verifier_id"], request, failure)
 
-    def take(transaction: Transaction) -> dict[str, Any]:
+    def connect_key(transaction: Transaction) -> dict[str, Any]:
         promote(transaction)
         if _find(transaction, call)["endpoint"] != row["endpoint"]:
             raise moved_refusal()
         assert report is not None
-        verifiers.note_health(transaction, row, report)
-        verifiers.note(transaction, call.principal, "key_connected", row["verifier_id"])
+        verifiers.record_health(transaction, row, report)
+        verifiers.record_action(transaction, call.principal, "key_connected", row["verifier_id"])
         return _in_use(transaction, row["verifier_id"])
 
-    return await conclude_test(call, row["verifier_id"], failure, promote, take)
+    return await conclude_test(call, row["verifier_id"], failure, promote, connect_key)
 
 
 async def revoke_connection(call: ServiceCall) -> ServiceResponse:
@@ -141,7 +141,7 @@ async def revoke_connection(call: ServiceCall) -> ServiceResponse:
         before = bindings.load(transaction, row["verifier_id"])
         after = bindings.revoke(transaction, row["verifier_id"], request.operation_key)
         if after.status != before.status:
-            verifiers.note(transaction, call.principal, "key_revoked", row["verifier_id"])
+            verifiers.record_action(transaction, call.principal, "key_revoked", row["verifier_id"])
         return {"generation": after.generation}
 
     return await write_and_destroy(call, call.ids["verifier_id"], effect)

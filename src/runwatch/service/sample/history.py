@@ -139,7 +139,7 @@ _LABS_WORKS: Final = (RunKind(name="plain"), RunKind(name="checked", check="non-
 
 
 async def make_history(
-    place: Backend,
+    backend: Backend,
     options: ServeOptions,
     keys: MasterKeys,
     owner_key: Secret,
@@ -158,20 +158,20 @@ async def make_history(
     Raises:
         DataError: the data directory is unusable, or a past run does not end.
     """
-    file = place.path if isinstance(place, SqliteFile) else None
+    file = backend.path if isinstance(backend, SqliteFile) else None
     unfinished = options.data_dir / _UNFINISHED
     if file is not None:
         for left in (unfinished, *(unfinished.with_name(f"{_UNFINISHED}{end}") for end in ("-wal", "-shm"))):
             left.unlink(missing_ok=True)
     now = clock.now()
     past = SimulatedClock(now - timedelta(days=DAYS) - SETUP)
-    database = await asyncio.to_thread(SingleWriterDatabase.open, unfinished if file else place, past)
+    database = await asyncio.to_thread(SingleWriterDatabase.open, unfinished if file else backend, past)
     calls = SampleCheckClient(past)
     try:
         with seeded_ids(seed):
             # The sample sources are inside this service: nothing is called before it listens.
             providers = Providers(calls, past, lambda _: PUBLIC)
-            vault = Vault(options.data_dir, keys) if place.keys is None else DatabaseVault(database, place.keys)
+            vault = Vault(options.data_dir, keys) if backend.keys is None else DatabaseVault(database, backend.keys)
             tools = Tools(database, past, vault, providers, calls, options, origin)
             history = _History(tools, Random(seed))  # noqa: S311 - nothing here is a secret
             owner_key = await history.run(owner_key, now, count)
@@ -228,16 +228,16 @@ class _History:
         await self._work(main, PlannedRun(clock.now() + timedelta(hours=1), REPAIR))
         chores = self._chores(main)
         late = plan_incident(HISTORY, count - 1, now)
-        planned = [(each, main) for each in plan_runs(HISTORY, max(0, count - 1 - len(late)), now, self._chance)]
-        planned += [(each, main) for each in late]
-        planned += [(each, labs) for each in plan_runs(_LABS_WORKS, LABS_RUNS, now, self._chance)]
+        planned = [(run, main) for run in plan_runs(HISTORY, max(0, count - 1 - len(late)), now, self._chance)]
+        planned += [(run, main) for run in late]
+        planned += [(run, labs) for run in plan_runs(_LABS_WORKS, LABS_RUNS, now, self._chance)]
         planned.sort(key=lambda pair: pair[0].at)
-        for place, (each, who) in enumerate(planned):
-            while chores and chores[0][0] * len(planned) <= place:
-                clock.move_to(each.at)
+        for position, (run, who) in enumerate(planned):
+            while chores and chores[0][0] * len(planned) <= position:
+                clock.move_to(run.at)
                 await chores.pop(0)[1]()
-            run_id = await self._work(who, each)
-            if each.work is REPAIR:
+            run_id = await self._work(who, run)
+            if run.work is REPAIR:
                 await self._decide(main, run_id)
         for _, chore in chores:
             await chore()
@@ -301,7 +301,7 @@ class _History:
             for name, model in ((_GATEWAY, "river-pro"), (_NORTH, "ember-next")):
                 source_id = models.MODELS[model][0]
                 connection = await models.connect(tools, main, source_id, name, models.SOURCE_KEY)
-                await models.take_over(tools, connection)
+                await models.test_and_sync(tools, connection)
                 main.arms[name] = await models.save(tools, main, model, connection["connection_id"])
                 main.connections[name] = connection["connection_id"]
 

@@ -50,21 +50,21 @@ async def connect(tools: Tools, who: Organization, source_id: str, name: str, ke
     )
 
 
-async def take_over(tools: Tools, connection: Row) -> None:
+async def test_and_sync(tools: Tools, connection: Row) -> None:
     """Test a connection and sync its models."""
     found = await connections.ask(tools.vault, tools.providers, connection)
 
-    def keep(transaction: Transaction) -> None:
+    def store(transaction: Transaction) -> None:
         model_sync.sync(transaction, connections.record_pass(transaction, connection, found), found)
 
-    await tools.database.write(keep)
+    await tools.database.write(store)
 
 
 async def serve(tools: Tools, who: Organization, source_id: str) -> None:
     """Connect a sample source without a key, and sync its models."""
     name = next(source.display_name for source in SAMPLE_SOURCES if source.source_id == source_id)
     connection = await connect(tools, who, source_id, name)
-    await take_over(tools, connection)
+    await test_and_sync(tools, connection)
     who.connections[source_id] = connection["connection_id"]
 
 

@@ -62,7 +62,7 @@ async def connect_key(tools: Tools, who: Organization, verifier_id: str) -> None
     url, name = row["endpoint"]["url"], row["display_name"]
     await bind(tools, who, "verifier", verifier_id, name, url, key, _stop_in(tools, days=365))
     report = await probe(tools.calls, PUBLIC_OR_LOOPBACK, tools.clock, url, key)
-    await tools.database.write(lambda transaction: checks.note_health(transaction, row, report))
+    await tools.database.write(lambda transaction: checks.record_health(transaction, row, report))
 
 
 async def register_agent(tools: Tools, who: Organization, name: str, path: str, repository: str) -> str:

@@ -74,20 +74,20 @@ async def _sync(context: ServiceContext, principal: Principal, application_id: s
         await _stop(context, principal, application_id, "deployment_not_listed")
         return
 
-    def take_over(transaction: Transaction) -> bool:
+    def sync(transaction: Transaction) -> bool:
         model_sync.sync(transaction, connection, found)
         row = applications.find(transaction, principal.tenant_id, application_id)
         offering = ByokOffering(**row["byok_offering"])
         estate = OrganizationState.of(transaction, principal.tenant_id)
-        return any(is_offered(each, estate.connection_of(each), offering) for each in estate.ready(row["template_id"]))
+        return any(is_offered(arm, estate.connection_of(arm), offering) for arm in estate.ready(row["template_id"]))
 
-    if not await context.database.write(take_over):
+    if not await context.database.write(sync):
         await _stop(context, principal, application_id, "deployment_not_listed")
 
 
 async def _stop(context: ServiceContext, principal: Principal, application_id: str, failure_code: str) -> None:
-    def note(transaction: Transaction) -> None:
+    def stop(transaction: Transaction) -> None:
         row = applications.find(transaction, principal.tenant_id, application_id)
         applications.change(transaction, row, state="action_required", failure_code=failure_code)
 
-    await context.database.write(note)
+    await context.database.write(stop)

@@ -151,9 +151,9 @@ def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff,
         change(transaction, row, state="action_required", failure_code="deployment_not_ready")
         return
     mine = [
-        each
-        for each in estate.connections
-        if (each["source_id"], each["auth_scheme"]) == (offering.source_id, offering.auth_scheme)
+        connection
+        for connection in estate.connections
+        if (connection["source_id"], connection["auth_scheme"]) == (offering.source_id, offering.auth_scheme)
     ]
     if not mine:
         handoff, moved.continue_url = begin_handoff(transaction, offering)

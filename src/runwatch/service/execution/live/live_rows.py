@@ -68,7 +68,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     # Each step of a run reads what is known so far, and most steps come before the first response.
     has_ended = any(attempt["state"] != STARTED for attempt in made)
     statuses, answers, bounds = (
-        {one["number"]: one for one in (transaction.list_all(table, where) if is_there else ())}
+        {row["number"]: row for row in (transaction.list_all(table, where) if is_there else ())}
         for table, is_there in (
             (attempt_statuses_table, has_ended),
             (attempt_answers_table, has_ended),
@@ -104,7 +104,7 @@ def find_review_composer(transaction: Transaction, execution_id: str) -> dict[st
     return composer
 
 
-def keep_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:
+def record_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:
     """Record the ranking."""
     transaction.change(
         live_runs_table,
@@ -114,11 +114,11 @@ def keep_options(transaction: Transaction, execution_id: str, options: list[Rank
     )
 
 
-def keep_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
+def record_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
     transaction.change(live_runs_table, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
 
 
-def keep_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
+def record_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
     """Record how the policy reacted."""
     transaction.change(live_runs_table, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
 
@@ -137,7 +137,7 @@ def add_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -
         )
 
 
-def keep_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
+def record_attempt(transaction: Transaction, execution_id: str, attempt: Attempt) -> None:
     where = {"execution_id": execution_id, "number": attempt.number}
     transaction.change(attempts_table, where, **_attempt_columns(attempt))
     if attempt.http_status is not None:

@@ -242,7 +242,7 @@ class LiveRun:
         """Return the number of an attempt to make an output, from 1. The call that rewrites a skill belongs to the
         attempt with the rewritten skill.
         """
-        return sum(one.phase != SKILL_DRAFT for one in self.attempts if one.number < attempt.number) + 1
+        return sum(earlier.phase != SKILL_DRAFT for earlier in self.attempts if earlier.number < attempt.number) + 1
 
     def option_of(self, arm_id: str) -> RankedArm:
         return next(option for option in self.options if option.arm_id == arm_id)

@@ -33,8 +33,8 @@ def find_body_kind(content: bytes, media_type: str | None) -> str:
     if _is_json(body):
         return "other_json"
     if start.startswith((b"{", b"[")):
-        first, _, rest = body.partition(b"\n")
-        return "stream" if rest and _is_json(first) else "broken_json"
+        first_line, _, further = body.partition(b"\n")
+        return "stream" if further and _is_json(first_line) else "broken_json"
     return "other"
 
 

@@ -176,11 +176,11 @@ class ProviderHttpClient:
         """Call models once each, a few at once; return the failures if any model answers, and raise the first one if
         none does.
         """
-        places, clock = asyncio.Semaphore(TESTS_AT_ONCE), asyncio.get_running_loop().time
+        slots, clock = asyncio.Semaphore(TESTS_AT_ONCE), asyncio.get_running_loop().time
         ends = clock() + TESTS_S
 
         async def call(name: str) -> Generation:
-            async with places:
+            async with slots:
                 limit = max(min(TEST_TIMEOUT_S, ends - clock()), 1.0)
                 prompt = Prompt(name, TEST_OBJECTIVE, limit, max_output_tokens=TEST_OUTPUT_TOKENS)
                 return await self.generate(protocol, address, prompt)
@@ -190,7 +190,7 @@ class ProviderHttpClient:
         failed: dict[str, ProviderError] = {}
         for model, answer in answers.items():
             if isinstance(answer, ProviderError):
-                answer.models = tuple(other for other, one in answers.items() if _is_same_failure(answer, one))
+                answer.models = tuple(name for name, other in answers.items() if _is_same_failure(answer, other))
                 failed[model] = answer
             elif isinstance(answer, BaseException):
                 raise answer

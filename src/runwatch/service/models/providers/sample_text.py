@@ -43,13 +43,13 @@ def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_for
         keeps_form: Whether it can follow a requested format.
     """
     opening, finding, closing = (
-        words[(digest[place] + call) % len(words)] for place, words in enumerate((_OPENINGS, _FINDINGS, _CLOSINGS))
+        words[(digest[index] + call) % len(words)] for index, words in enumerate((_OPENINGS, _FINDINGS, _CLOSINGS))
     )
     if _REWRITE in objective:
         wanted = BULLETS_WANTED if _BULLETS_MISSED in objective else OBJECT_WANTED
         return f"Answer with {wanted}, and with nothing else."
     if keeps_form and BULLETS_WANTED in objective:
-        return "\n".join(f"- {_FINDINGS[(digest[0] + place) % len(_FINDINGS)].capitalize()}." for place in range(5))
+        return "\n".join(f"- {_FINDINGS[(digest[0] + index) % len(_FINDINGS)].capitalize()}." for index in range(5))
     if keeps_form and OBJECT_WANTED in objective:
         return dumps({"model": model, "finding": finding, "answer": call, "note": closing})
     said = truncate(" ".join(objective.split()), 200)
