@@ -294,7 +294,7 @@ class ServiceApp:
             RefusalError: ``unauthenticated`` or ``rate_limited``.
         """
         try:
-            principal = await self._principal(visit, endpoint)
+            principal = await self._find_principal(visit, endpoint)
         except RefusalError as refusal:
             visit.know(None)
             raise self.context.strangers.refuse(visit.peer, refusal) from refusal
@@ -309,7 +309,7 @@ class ServiceApp:
             await self.context.rate_limit.admit(principal.key_id)
         return principal
 
-    async def _principal(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
+    async def _find_principal(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted."""
         request = visit.request
         shown = request.headers.getlist("authorization")

@@ -68,7 +68,7 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     # Each step of a run reads what is known so far, and most steps come before the first response.
     has_ended = any(attempt["state"] != STARTED for attempt in made)
     statuses, answers, bounds = (
-        {row["number"]: row for row in (transaction.list_all(table, where) if is_there else ())}
+        {entry["number"]: entry for entry in (transaction.list_all(table, where) if is_there else ())}
         for table, is_there in (
             (attempt_statuses_table, has_ended),
             (attempt_answers_table, has_ended),
