@@ -348,15 +348,15 @@ def copy_data(call: Invocation) -> int:
     )
     copied = service.copy_data(source_dir, target)
     if options.json:
-        tables = [{"table": one.name, "rows": one.rows, "digest": one.digest} for one in copied.tables]
+        tables = [{"table": table.name, "rows": table.rows, "digest": table.digest} for table in copied.tables]
         counts = {"secrets": copied.secrets, "unfinished_runs": copied.unfinished}
         counts["waiting_deliveries"] = copied.deliveries
         call.output.json({"tables": tables, **counts}, indent=None)
         return 0
-    for one in copied.tables:
-        if one.rows:
-            call.output.line(f"{one.rows:>10,}  {one.digest[:16]}  {one.name}")
-    rows = sum(one.rows for one in copied.tables)
+    for table in copied.tables:
+        if table.rows:
+            call.output.line(f"{table.rows:>10,}  {table.digest[:16]}  {table.name}")
+    rows = sum(table.rows for table in copied.tables)
     call.output.note(f"{rows:,} rows and {copied.secrets:,} secrets were copied; both databases have the same rows")
     if copied.unfinished or copied.deliveries:
         call.output.warn(
@@ -391,7 +391,8 @@ def _show_status(call: Invocation, database: Secret | None) -> int:
         )
     status = service.read_team_status(database)
     processes = [
-        {"role": one.role, "name": clean_line(one.name), "since": format_iso(one.since)} for one in status.processes
+        {"role": process.role, "name": clean_line(process.name), "since": format_iso(process.since)}
+        for process in status.processes
     ]
     counts = {name: getattr(status, name) for name in ("driven", "waiting", "limited", "stalled")}
     age = None if status.oldest_waiting_s is None else round(status.oldest_waiting_s)
@@ -399,8 +400,8 @@ def _show_status(call: Invocation, database: Secret | None) -> int:
         oldest = {"oldest_waiting": status.oldest_waiting, "oldest_waiting_s": age}
         call.output.json({"processes": processes, **counts, **oldest}, indent=None)
         return 0
-    for one in processes:
-        call.output.line(f"{one['role']:<20}  {one['name']}, since {one['since']}")
+    for process in processes:
+        call.output.line(f"{process['role']:<20}  {process['name']}, since {process['since']}")
     if not processes:
         call.output.line("No process uses the database")
     call.output.line(f"Driven runs           {status.driven:,}, of these {status.stalled:,} whose worker is gone")

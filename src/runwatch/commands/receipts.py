@@ -51,8 +51,8 @@ async def compare(session: CommandSession) -> int:
     options, output = session.call.options, session.call.output
     left = await session.client.get_receipt(options.id)
     right = await session.client.get_receipt(options.other)
-    found = list(diff_records(left.raw, right.raw))
-    rows = [_row(one) for one in found] if output.form == "table" else [one.raw for one in found]
+    differences = list(diff_records(left.raw, right.raw))
+    rows = [_row(item) if output.form == "table" else item.raw for item in differences]
     if rows and output.form == "table":
         rows.insert(0, {"path": "", "left": left.id, "right": right.id})
     print_rows(output, rows, ("path", "left", "right"))

@@ -50,7 +50,8 @@ def _side_by_side(call: Invocation) -> int:
     each = read_profiles(call, read)
     found = [got.value for got in each.got]
     if found:
-        RecordPrinter(call, each.settings, PROFILE_USAGE).records([one.raw for one in found], dict(enumerate(found)))
+        values = [usage.raw for usage in found]
+        RecordPrinter(call, each.settings, PROFILE_USAGE).records(values, dict(enumerate(found)))
         missing = [ProfileUsage(name) for name in each.failed]
         if total := combined_total_text([*found, *missing]):
             call.output.text(f"\n{total}\n")

@@ -101,7 +101,7 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
     assert spec.record.WIRE is not None
     member = spec.record.WIRE.id
 
-    async def one(session: CommandSession, record_id: str) -> tuple[Outcome, int]:
+    async def write(session: CommandSession, record_id: str) -> tuple[Outcome, int]:
         try:
             value = await send_write(session, mutation.operation, _label(action, record_id), record_id=record_id)
         except ApiError as error:
@@ -114,7 +114,7 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
         print_rows(call.output, outcomes, (member, "outcome"))
 
     asks = action.label.partition(" ")[0]
-    return run_for_each_id(call, mutation.operation, one, show, asks=asks, singular=spec.singular)
+    return run_for_each_id(call, mutation.operation, write, show, asks=asks, singular=spec.singular)
 
 
 def _action_and_body(
@@ -132,7 +132,7 @@ def _action_and_body(
             put(body, ask.path, value)
     action = actions[0]
     if len(actions) > 1:
-        action = next((one for one in actions if _fits(_mutation(one), body)), action)
+        action = next((fitting for fitting in actions if _fits(_mutation(fitting), body)), action)
     mutation = _mutation(action)
     if mutation.changes_only and not body:
         command = runwatch_command(" ".join(call.words))

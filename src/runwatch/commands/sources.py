@@ -49,8 +49,8 @@ async def _test(session: CommandSession, connection_id: str) -> int:
 
 def _report_test(session: CommandSession, connection: SourceConnection) -> int:
     print_record(session, SOURCES, connection)
-    for one in connection.failed_models or ():
-        session.call.output.warn(f"the model {one.model} cannot be used: {one.why}")
+    for failed in connection.failed_models or ():
+        session.call.output.warn(f"the model {failed.model} cannot be used: {failed.why}")
     if connection.is_usable:
         return SUCCESS
     why, advice = explain_failure(connection)
@@ -67,7 +67,7 @@ async def sync(session: CommandSession) -> int:
         raise UsageError("--model and --remove cannot be used together")
     synced = await sync_models(session, options.id, options.model or (), remove=options.remove or ())
     RecordPrinter(session.call, session.settings, DEPLOYMENTS).records(
-        [dict(one.raw) for one in synced.deployments or ()]
+        [dict(model.raw) for model in synced.deployments or ()]
     )
     for words in describe_missing_models(synced):
         session.call.output.note(words)
@@ -114,4 +114,4 @@ async def _is_tested_first(session: CommandSession, connection: SourceConnection
     endpoint = connection.handoff_endpoint or {}
     known = await read_all(session, SourceConnection)
     same = find_connected(known, connection.source_id or "", endpoint.get("base_url"), endpoint.get("protocol_profile"))
-    return [one.id for one in same if one.display_name == connection.display_name] == [connection.id]
+    return [found.id for found in same if found.display_name == connection.display_name] == [connection.id]

@@ -217,17 +217,17 @@ def find_connected(
         protocol_profile: ``None`` for any.
     """
 
-    def is_same(one: SourceConnection) -> bool:
-        endpoint = one.endpoint or {}
+    def is_same(connection: SourceConnection) -> bool:
+        endpoint = connection.endpoint or {}
         kept = endpoint.get("base_url")
         return (
-            one.raw.get("revoked_at") is None
-            and one.source_id == source_id
+            connection.raw.get("revoked_at") is None
+            and connection.source_id == source_id
             and protocol_profile in {None, endpoint.get("protocol_profile")}
             and (base_url is None or (isinstance(kept, str) and server_identity(kept) == server_identity(base_url)))
         )
 
-    return sorted(filter(is_same, connections), key=lambda one: not one.is_usable)
+    return sorted(filter(is_same, connections), key=lambda connection: not connection.is_usable)
 
 
 class Handoff(Record):

@@ -50,27 +50,27 @@ def unknown_token_calls(holder: Mapping[str, Any]) -> int:
     return _count(holder, "unknown_token_calls", _lacks_tokens)
 
 
-def _lacks_tokens(one: Mapping[str, Any]) -> bool:
-    untold = any(name in one and one[name] is None for name in TOKENS)
-    return bool(one["usage"] == UNKNOWN_USAGE) if "usage" in one else untold
+def _lacks_tokens(call: Mapping[str, Any]) -> bool:
+    is_unknown = any(name in call and call[name] is None for name in TOKENS)
+    return bool(call["usage"] == UNKNOWN_USAGE) if "usage" in call else is_unknown
 
 
 def estimated_calls(holder: Mapping[str, Any]) -> int:
     """Count the provider calls with an estimated cost, of a receipt's slice, an attempt or a sum."""
-    return _count(holder, "estimated_calls", lambda one: one.get("pricing_basis") == "estimated")
+    return _count(holder, "estimated_calls", lambda call: call.get("pricing_basis") == "estimated")
 
 
-def _count(holder: Mapping[str, Any], name: str, is_one: Callable[[Mapping[str, Any]], bool]) -> int:
+def _count(holder: Mapping[str, Any], name: str, is_counted: Callable[[Mapping[str, Any]], bool]) -> int:
     attempts = holder.get("attempts")
     if isinstance(attempts, list) and attempts:
-        return sum(is_one(attempt) for attempt in attempts if isinstance(attempt, Mapping))
+        return sum(is_counted(attempt) for attempt in attempts if isinstance(attempt, Mapping))
     cost = holder.get("cost")
     if isinstance(cost, Mapping) and cost:
-        return int(is_one(cost))
+        return int(is_counted(cost))
     count = holder.get(name)
     if isinstance(count, int) and not isinstance(count, bool):
         return max(count, 0)
-    return int(is_one(holder))
+    return int(is_counted(holder))
 
 
 TOKENS: Final = frozenset({"input_tokens", "output_tokens"})

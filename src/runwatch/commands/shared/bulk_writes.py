@@ -16,7 +16,7 @@ Outcome = dict[str, Any]
 def run_for_each_id(
     call: Invocation,
     operation: str,
-    one: Callable[[CommandSession, str], Awaitable[tuple[Outcome, int]]],
+    write: Callable[[CommandSession, str], Awaitable[tuple[Outcome, int]]],
     show: Callable[[Sequence[Outcome]], None],
     *,
     asks: str,
@@ -25,7 +25,7 @@ def run_for_each_id(
     """Write on every id of the invocation, and return the highest exit code.
 
     Args:
-        one: Writes on one id, and returns its outcome and exit code.
+        write: Writes on one id, and returns its outcome and exit code.
         asks: First word of the question: ``Disable``.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))
@@ -35,7 +35,7 @@ def run_for_each_id(
         done: list[tuple[Outcome, int]] = []
         try:
             for record_id in ids:
-                done.append(await one(session, record_id))  # noqa: PERF401 - what is done is shown if the next fails
+                done.append(await write(session, record_id))  # noqa: PERF401 - what is done is shown if the next fails
         finally:
             # After an interruption the user has to see what was done.
             show([outcome for outcome, _ in done])

@@ -137,7 +137,11 @@ class RecordPrinter:
 
     def _check_records(self, values: Sequence[Any]) -> None:
         """Check the fields of the items that are records, and warn of others."""
-        whole = values.records if isinstance(values, ListedItems) else [one for one in values if isinstance(one, dict)]
+        whole = (
+            values.records
+            if isinstance(values, ListedItems)
+            else [value for value in values if isinstance(value, dict)]
+        )
         records = len(whole)
         self.check_fields(values if records else ())
         if records < len(values):

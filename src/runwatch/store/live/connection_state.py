@@ -123,7 +123,7 @@ class ConnectionState:
             self.failing_since = None
             return
         row = self._failed_in_row = [*self._failed_in_row, attempt][-FAILURES_IN_ROW:]
-        is_one_call = len({one.path for one in row}) == 1 and len({one.attempt for one in row}) > 1
+        is_one_call = len({failed.path for failed in row}) == 1 and len({failed.attempt for failed in row}) > 1
         if len(row) == FAILURES_IN_ROW and not is_one_call:
             self.failing_since = self.failing_since or row[0].at
 
