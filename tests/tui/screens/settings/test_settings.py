@@ -11,6 +11,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.settings.declarations import Profile
 from runwatch.settings.key_sources import store_key
 from runwatch.settings.settings_file import load_settings_file
+from runwatch.settings.theme_files import theme_directories, theme_names
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
@@ -106,7 +107,9 @@ async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(tm
         for key in ("down", "down", "home"):
             await driven.press(key)
             seen.append(driven.app.palette.name)
-        assert seen == ["runwatch-light", "runwatch-plain", "runwatch-colourblind-dark"]
+        names = theme_names(theme_directories())
+        dark = names.index("runwatch-dark")
+        assert seen == [names[dark + 1], names[dark + 2], names[0]]
         await driven.press("escape")
         await driven.until(lambda: driven.app.palette.name == "runwatch-dark", "the theme as it was")
         assert text_of_file(tmp_path) == FILE
