@@ -18,8 +18,8 @@ from runwatch.commands.cli.parser import with_choices
 from runwatch.settings.declarations import COMMAND_SETTINGS, PROFILE_SETTINGS, SETTINGS
 from runwatch.settings.setting import Setting
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, key_label
-from runwatch.view.detail.help_text import FILTERS
 from runwatch.view.manual.pages import DIRECTORY, TOPICS
+from runwatch.view.query.parser import FILTER_FORMS
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
 from runwatch.view.table.flag_meanings import flag_meaning
 
@@ -132,7 +132,7 @@ def build_filters() -> str:
         " [settings](settings.md). `/` opens the line for it and shows fields and values while you type. A part that"
         " the service can filter is sent to the service; the frame says which.",
         "## Language",
-        table(("Form", "Keeps rows in which"), [(_code(form.split("  ")), meaning) for form, meaning in FILTERS]),
+        table(("Form", "Keeps rows in which"), [(_code(form.split("  ")), meaning) for form, meaning in FILTER_FORMS]),
         "What a row says is its id, the whole text of each column even where the cell is cut, and each cell as shown."
         " Ages and times are left out, because they change by themselves: `age<10m` and `created>2026-11-20` find"
         " those. An event also says its JSON as sent. Upper and lower case are the same.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 
 from runwatch.base.clock import format_iso
 from runwatch.records.run import Run
+from runwatch.view.query import expressions
 from runwatch.view.query.expressions import Query, QueryError
-from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, parse_filter
+from runwatch.view.query.parser import FILTER_FORMS, MAX_FILTER_CHARACTERS, parse_filter
 from runwatch.view.query.server_filter import server_parameters
 from runwatch.view.resources.registry import resource_named
 from runwatch.view.table import rows
@@ -43,6 +45,29 @@ def found(text: str, named: Mapping[str, str] | None = None) -> str:
     query = parse_filter(text, RUNS, named=named)
     kept = query.keep(rows.build_rows(RUNS, FLEET, CONTEXT))
     return " ".join(row.id.removeprefix("ex_") for row in kept)
+
+
+def parsed(form: str) -> list[Query]:
+    """The filters of a form as help shows it."""
+    return [parse_filter(part, RUNS, named={"name": "word"}) for part in form.replace("field", "mode").split("  ")]
+
+
+def terms_in(term: Any) -> Iterator[Any]:
+    yield term
+    for inner in getattr(term, "terms", ()) or filter(None, [getattr(term, "term", None)]):
+        yield from terms_in(inner)
+
+
+@pytest.mark.parametrize("form", [form for form, _ in FILTER_FORMS])
+def test_every_form_that_help_shows_can_be_read(form: str) -> None:
+    assert "  ".join(query.text for query in parsed(form)) == form.replace("field", "mode")
+
+
+def test_help_shows_a_form_for_each_kind_of_term() -> None:
+    declared = [kind for kind in vars(expressions).values() if is_dataclass(kind) and kind is not Query]
+    kinds = {kind for kind in declared if kind.__module__ == expressions.__name__}
+    shown = {type(term) for form, _ in FILTER_FORMS for query in parsed(form) for term in terms_in(query.term)}
+    assert shown == kinds
 
 
 @pytest.mark.parametrize(

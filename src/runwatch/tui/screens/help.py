@@ -28,8 +28,8 @@ from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_layout import LABEL_CELLS
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.manual.help_text import reference_sections, search_sections, service_sections
 from runwatch.view.manual.pages import TOPICS, ManualLink, page_sections, search_manual, topics_section
 from runwatch.view.table.column_meanings import column_sections
 from runwatch.view.table.flag_meanings import flag_sections

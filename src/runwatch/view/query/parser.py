@@ -1,18 +1,4 @@
-r"""Parse the text of a filter (manual: decisions, "Interface conventions").
-
-====================  =============================================================
-``word``              contained in the visible text
-``"two words"``       the same with spaces; ``\"`` and ``\\`` inside
-``/re/``              a regular expression (:mod:`runwatch.view.query.safe_regex`)
-``!term``             not
-``a b``, ``a | b``    and, or; "and" binds more tightly
-``field:x``           the field contains x
-``field=x  field!=x`` the field is exactly x, or is not
-``field>0.5``         also ``>=  <  <=``, with numbers, ages (``10m``) and dates
-``has:field``         the field has a value
-``is:live``           a flag of the resource
-``:name``             a named filter
-====================  =============================================================
+"""Parse the text of a filter (manual: decisions, "Interface conventions").
 
 Field names are those of the columns, their aliases, and dotted paths of the record's members.
 """
@@ -44,6 +30,22 @@ from runwatch.view.query.safe_regex import UnsafeRegexError, compile_safe_regex
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text import json_paths
 from runwatch.view.text.values import parse_value
+
+FILTER_FORMS: Final = (
+    ("word", "somewhere in what the row says, its times left out"),
+    ('"two words"', "the same, with spaces"),
+    ("/re/", "a regular expression"),
+    ("!term", "not"),
+    ("a b", "both"),
+    ("a | b", "one of them; a b binds more tightly"),
+    ("field:x", "the field contains x"),
+    ("field=x  field!=x", "it is exactly x, or is not"),
+    ("cost>=0.01  age<10m", "more or less: numbers, ages and dates, with > >= < <="),
+    ("has:field", "it has a value"),
+    ("is:live", "a state: is:final, is:live, is:problem, is:test"),
+    (":name", "a named filter from the settings"),
+)
+"""Each form of a filter and what it means, as help and manual show them."""
 
 MAX_FILTER_CHARACTERS: Final = 2000
 _SPACE: Final = re.compile(r"\s*")

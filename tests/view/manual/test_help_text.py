@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from runwatch import __version__
 from runwatch.base.paths import Paths
-from runwatch.view.detail.help_text import (
-    FILTERS,
+from runwatch.view.manual.help_text import (
     legend_section,
     reference_sections,
     search_sections,
     service_sections,
 )
-from runwatch.view.query.parser import parse_filter
-from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.glyphs import ASCII, UNICODE
 
 PATHS = Paths(Path("/somewhere/settings.toml"), Path("/somewhere/data"))
@@ -30,12 +25,6 @@ def test_each_sign_is_beside_its_ascii_form() -> None:
     labels = [str(entry.label) for entry in legend_section().lines]
     for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing"):
         assert f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}" in labels
-
-
-@pytest.mark.parametrize("example", [example for example, _ in FILTERS])
-def test_every_form_of_a_filter_can_be_read(example: str) -> None:
-    for part in example.replace("field", "mode").split("  "):
-        assert parse_filter(part, RUNS, named={"name": "word"}).text == part
 
 
 def test_places_and_version_are_named() -> None:

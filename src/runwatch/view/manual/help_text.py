@@ -9,26 +9,11 @@ from runwatch import __version__
 from runwatch.base.memory import resident_bytes
 from runwatch.base.paths import Paths
 from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.query.parser import FILTER_FORMS
 from runwatch.view.text.format import byte_size
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
 from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import line
-
-FILTERS: Final = (
-    ("word", "somewhere in what the row says, its times left out"),
-    ('"two words"', "the same, with spaces"),
-    ("/re/", "a regular expression"),
-    ("!term", "not"),
-    ("a b", "both"),
-    ("a | b", "one of them; a b binds more tightly"),
-    ("field:x", "the field contains x"),
-    ("field=x  field!=x", "it is exactly x, or is not"),
-    ("cost>=0.01  age<10m", "more or less: numbers, ages and dates, with > >= < <="),
-    ("has:field", "it has a value"),
-    ("is:live", "a state: is:final, is:live, is:problem, is:test"),
-    (":name", "a named filter from the settings"),
-)
-"""The grammar of filters (manual: decisions, "Interface conventions")."""
 
 STATES: Final = (
     ("loading…", Role.QUIET, "Waiting for the first response."),
@@ -139,7 +124,7 @@ def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
     """Return symbols, filters, pane states, files, and the memory in use."""
     return [
         legend_section(),
-        DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTERS))),
+        DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTER_FORMS))),
         DetailSection(
             line("States of a pane, in the lower left of its frame"),
             tuple(
