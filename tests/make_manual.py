@@ -61,9 +61,10 @@ NOTICES_TEXT: Final = """\
 A followed run is one whose events are read here: the run at the cursor of Runs with its detail in sight, those of the
 wall, and all that `L` follows. Pinned runs, and those submitted or added on this machine, count without being in sight.
 
-Inside tmux, `desktop_notice` needs `set -g allow-passthrough on`; without it, tmux rings the bell and shows the notice
-in its status line. It needs `set -g focus-events on` to know whether the window has the focus; without it, a pane that
-is not shown counts as one without.
+[Terminal](decisions.md#terminal) lists the terminals that show a notice on the desktop. Inside tmux, it needs
+`set -g allow-passthrough on`, and tmux passes it only while the pane is shown; `all` (tmux 3.4) passes it always.
+Otherwise tmux rings the bell and shows the notice in its status line for ten seconds. It needs `set -g focus-events on`
+to know whether the window has the focus; without it, a pane that is not shown counts as one without.
 """
 
 COMMANDS_TEXT: Final = """\

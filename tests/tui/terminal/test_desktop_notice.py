@@ -22,15 +22,18 @@ SHOWN_BY_TMUX = "runwatch: run ex_1; has (touch x) ended 100"
 class Desk:
     """A terminal, perhaps with tmux."""
 
-    def __init__(self, tmux: str | None = None, **environment: str) -> None:
+    def __init__(self, tmux: str | None = None, *, refuses: str = "", **environment: str) -> None:
         self.sent: list[str] = []
         self.ran: list[Sequence[str]] = []
         self.tmux = tmux
+        self.refused = refuses
         self.notices = DesktopNotices(environment, self.sent.append, self.read)
 
     def read(self, command: Sequence[str]) -> str | None:
         if "-p" in command:
             return self.tmux
+        if self.refused in command:
+            return None
         self.ran.append(command)
         return ""
 
@@ -66,16 +69,21 @@ def wrapped(sequence: str) -> str:
 @pytest.mark.parametrize(
     ("tmux", "has_focus", "sent"),
     [
-        ("1|1|11|1|xterm-kitty ", False, [wrapped(OSC99)]),
-        ("1|1|11|1|xterm-256color WezTerm 2024", False, [wrapped(OSC9)]),
-        ("1|1|11|1|xterm-256color ", False, ["\x07"]),
-        ("0|1|11|1|xterm-kitty ", False, ["\x07"]),
+        ("1|1|11|0|1|xterm-kitty ", False, [wrapped(OSC99)]),
+        ("1|1|11|0|1|xterm-256color WezTerm 2024", False, [wrapped(OSC9)]),
+        ("1|1|11|0|1|xterm-256color ", False, ["\x07"]),
+        ("0|1|11|0|1|xterm-kitty ", False, ["\x07"]),
         (None, False, ["\x07"]),
-        ("1|1|11|1|xterm-kitty ", True, []),
-        ("1|0|11|1|xterm-kitty ", True, []),
+        ("1|1|11|0|1|xterm-kitty ", True, []),
+        ("1|0|11|0|1|xterm-kitty ", True, []),
         (None, True, []),
-        ("1|0|10|1|xterm-kitty ", True, [wrapped(OSC99)]),
-        ("0|0|11|0|", True, ["\x07"]),
+        ("0|0|11|0|0|", True, ["\x07"]),
+        # Another window is shown, another pane beside this one, another pane alone, or no client is attached.
+        ("1|1|10|0|1|xterm-kitty ", False, ["\x07"]),
+        ("1|1|01|0|1|xterm-kitty ", False, [wrapped(OSC99)]),
+        ("1|1|01|1|1|xterm-kitty ", False, ["\x07"]),
+        ("1|1|11|0|0|xterm-kitty ", False, ["\x07"]),
+        ("2|0|10|0|1|xterm-kitty ", True, [wrapped(OSC99)]),
     ],
 )
 async def test_inside_tmux_it_is_passed_through_or_shown_by_tmux(
@@ -83,8 +91,14 @@ async def test_inside_tmux_it_is_passed_through_or_shown_by_tmux(
 ) -> None:
     desk = Desk(tmux, TMUX="/tmp/x,1,0", TMUX_PANE="%3")
     assert await desk.notify(has_focus=has_focus) == sent
-    shown = [("tmux", "display-message", "--", SHOWN_BY_TMUX)] if sent == ["\x07"] else []
+    shown = [("tmux", "display-message", "-d", "10000", "--", SHOWN_BY_TMUX)] if sent == ["\x07"] else []
     assert desk.ran == shown
+
+
+async def test_an_older_tmux_shows_it_as_long_as_it_can() -> None:
+    desk = Desk(None, TMUX="/tmp/x,1,0", refuses="-d")
+    await desk.notify()
+    assert desk.ran == [("tmux", "display-message", "--", SHOWN_BY_TMUX)]
 
 
 def test_a_tool_that_fails_or_is_missing_says_nothing() -> None:

@@ -31,9 +31,12 @@ _BY_TERMINAL: Final[tuple[tuple[str, NoticeRoute], ...]] = (
 """Part of a terminal's name, in lower case, and what it understands."""
 
 _ASKED: Final = (
-    "#{allow-passthrough}|#{focus-events}|#{pane_active}#{window_active}|#{session_attached}"
+    "#{allow-passthrough}|#{focus-events}|#{pane_active}#{window_active}|#{window_zoomed_flag}|#{session_attached}"
     "|#{client_termname} #{client_termtype}"
 )
+
+_SHOWN_MS: Final = "10000"
+"""How long tmux shows a notice; its own display-time is 750 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class DesktopNotices:
             self._send(text, chosen, in_tmux=True)
         else:
             self.send(BELL)
-            await asyncio.to_thread(self.read, ("tmux", "display-message", "--", _plain(text)))
+            await asyncio.to_thread(self._show_by_tmux, _plain(text))
 
     def _understood(self) -> NoticeRoute | None:
         names = ("TERM", "TERM_PROGRAM", "LC_TERMINAL")
@@ -91,24 +94,33 @@ class DesktopNotices:
             sequence = f"\x1bPtmux;{doubled}\x1b\\"
         self.send(sequence)
 
+    def _show_by_tmux(self, text: str) -> None:
+        # tmux before 3.2 refuses the option.
+        if self.read(("tmux", "display-message", "-d", _SHOWN_MS, "--", text)) is None:
+            self.read(("tmux", "display-message", "--", text))
+
     def _ask_tmux(self) -> _Tmux | None:
         pane = self.environment.get("TMUX_PANE", "")
         said = self.read(("tmux", "display-message", "-p", *(("-t", pane) if pane else ()), _ASKED))
         parts = (said or "").split("|")
         if len(parts) != _ASKED.count("|") + 1:
             return None
-        passes, reports, active, attached, terminal = parts
+        allowed, reports, active, zoomed, attached, terminal = parts
+        has_window = active.endswith("1") and attached != "0"
+        is_active = has_window and active == "11"
+        # It drops what a pane sends that is not shown, unless it passes everything.
+        is_shown = is_active or (has_window and zoomed != "1")
+        passes = allowed in {"2", "all"} or (allowed in {"1", "on"} and is_shown)
         # Without focus reports, a pane that is not shown is the only sign that the user is elsewhere.
-        is_in_sight = reports == "1" or (active == "11" and attached != "0")
-        return _Tmux(passes not in {"", "0", "off"}, is_in_sight, _route_of(terminal))
+        return _Tmux(passes, reports == "1" or is_active, _route_of(terminal))
 
 
 class _Tmux(NamedTuple):
     """What tmux says.
 
     Attributes:
-        passes: Whether it passes sequences of programs to the terminal.
-        is_in_sight: Whether the pane is shown, or focus is reported by itself.
+        passes: Whether it passes what this pane sends now to the terminal.
+        is_in_sight: Whether the pane is shown and chosen, or focus is reported by itself.
         route: What the terminal of its client understands.
     """
 
