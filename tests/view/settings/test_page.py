@@ -13,7 +13,7 @@ from runwatch.settings.resolver import SettingOptions, SettingsResolver
 from runwatch.settings.setting import InvalidValueError
 from runwatch.settings.settings_file import load_settings_file
 from runwatch.view.settings.page import parse_edit, search_rows, settings_rows
-from runwatch.view.settings.rows import KeyedAction, SettingsContext, SettingsRow, takes_effect_at_once
+from runwatch.view.settings.rows import KeyedAction, SettingsContext, SettingsRow, effect_text
 from runwatch.view.text.glyphs import ASCII
 
 FILE = """
@@ -228,5 +228,19 @@ def test_it_says_what_waits_for_a_new_start(tmp_path: Path) -> None:
     assert about(found["theme"])["holds"] == "at once"
     assert about(found["filters.mine"])["holds"] == "at once"
     assert about(found["glyphs"])["holds"] == "from the next start"
-    assert takes_effect_at_once("keys.screen.copy")
-    assert not takes_effect_at_once("profiles.work.base_url")
+    assert about(found["profiles.work.base_url"])["holds"] == "when the profile is opened next"
+
+
+@pytest.mark.parametrize(
+    ("key", "when"),
+    [
+        ("desktop_notice", "at once"),
+        ("keys.screen.copy", "at once"),
+        ("profiles.work.colour", "at once"),
+        ("profiles.work.production", "when the profile is opened next"),
+        ("refresh.runs_s", "from the next start"),
+        ("local_service.master_key_store", "from the next start of the local service"),
+    ],
+)
+def test_each_setting_says_when_it_holds(key: str, when: str) -> None:
+    assert effect_text(key) == when

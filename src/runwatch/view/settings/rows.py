@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runwatch.settings.declarations import LOCAL
+from runwatch.settings.declarations import LOCAL, PROFILES
 from runwatch.settings.resolver import ResolvedSetting, SettingSource
 from runwatch.settings.setting import Setting
 from runwatch.settings.settings_file import LoadedSettings
@@ -17,9 +17,12 @@ from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
 
 EFFECTIVE_AT_ONCE: Final = frozenset(
-    {"theme", "time", "bell", "notice", "clipboard", "keys", "filters", "columns", "commands", "restore"}
-)
-"""Settings and tables that take effect as soon as they are written; the others need a restart."""
+    {
+        "theme", "time", "bell", "notice", "desktop_notice", "clipboard", "keys", "filters", "columns", "commands",
+        "restore",
+    }
+)  # fmt: skip
+"""Settings and tables that take effect as soon as they are written."""
 
 
 COLUMNS: Final = (
@@ -136,14 +139,17 @@ def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting)
 
 def effect_line(key: str) -> DetailLine:
     """Return the line for when a change of a setting takes effect."""
-    return DetailLine(
-        line("holds"), line("at once" if takes_effect_at_once(key) else "from the next start"), Role.QUIET
-    )
+    return DetailLine(line("holds"), line(effect_text(key)), Role.QUIET)
 
 
-def takes_effect_at_once(key: str) -> bool:
-    """Whether a setting takes effect as soon as it is written."""
-    return key.partition(".")[0] in EFFECTIVE_AT_ONCE
+def effect_text(key: str) -> str:
+    """Say when a change of a setting takes effect."""
+    first, *rest = key.split(".")
+    if first in EFFECTIVE_AT_ONCE or (first == PROFILES and rest[-1:] == ["colour"]):
+        return "at once"
+    if first == PROFILES:
+        return "when the profile is opened next"
+    return f"from the next start{' of the local service' if first == 'local_service' else ''}"
 
 
 def resolve_in_file(

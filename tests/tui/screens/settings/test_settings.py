@@ -79,7 +79,7 @@ async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path)
         await driven.press("X", "enter")
         await driven.pilot.pause()
         assert "mine" in text_of_file(tmp_path)
-        await driven.reaches("filters.mine removed from the file, holds now", "X", "down", "enter")
+        await driven.reaches("filters.mine removed from the file, holds at once", "X", "down", "enter")
         assert "mine =" not in text_of_file(tmp_path)
         await go_to(driven, "mouse")
         await driven.reaches("The file sets nothing here", "X")
@@ -115,7 +115,7 @@ async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(tm
         assert text_of_file(tmp_path) == FILE
         assert driven.app.screen.query_one("#settings-table").has_focus
         await go_to(driven, "theme")
-        await driven.reaches("theme written, holds now", "enter", "down", "enter")
+        await driven.reaches("theme written, holds at once", "enter", "down", "enter")
         assert driven.app.palette.name == "runwatch-light"
         assert text_of_file(tmp_path) == FILE.replace("runwatch-dark", "runwatch-light")
         driven.app.apply_theme("runwatch-contrast-dark")
@@ -134,7 +134,7 @@ async def test_columns_of_a_list_hold_as_soon_as_it_is_opened_again(tmp_path: Pa
         assert "did you mean status?" in driven.text
         await driven.press("ctrl+u")
         await driven.type("run status")
-        await driven.reaches("columns.runs written, holds now", "enter")
+        await driven.reaches("columns.runs written, holds at once", "enter")
         assert load_settings_file(tmp_path / "settings.toml").settings.columns == {"runs": ["run", "status"]}
         await driven.opens(RunsScreen, "1")
         assert driven.table.column_ids == ("run", "status")
@@ -165,7 +165,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         await driven.press("less_than_sign", "less_than_sign")
         assert screen.table.cursor_key == "part Named filters"
         await go_to(driven, "glyphs")
-        await driven.reaches("glyphs written, takes effect at the next start", "enter", "down", "enter")
+        await driven.reaches("glyphs written, holds from the next start", "enter", "down", "enter")
         assert 'glyphs = "ascii"' in text_of_file(tmp_path)
         assert not driven.app.is_ascii
         await go_to(driven, "profile environment")
@@ -180,7 +180,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         assert focus(driven) == "LineInput"
         await driven.press("backspace")
         await driven.type("ctrl+y")
-        await driven.reaches("written, holds now", "enter")
+        await driven.reaches("written, holds at once", "enter")
         await driven.press("ctrl+y")
         assert type(driven.app.screen).__name__ == "HelpScreen"
 

@@ -37,7 +37,7 @@ from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.settings.page import search_rows, settings_rows
-from runwatch.view.settings.rows import COLUMNS, SettingsContext, SettingsRow, takes_effect_at_once
+from runwatch.view.settings.rows import COLUMNS, SettingsContext, SettingsRow, effect_text
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -338,8 +338,7 @@ class SettingsScreen(ConsoleScreen):
             self._preview(self.console.settings.theme)
         self.table.select(key)
         done = "removed from the file" if value is None else "written"
-        holds = "holds now" if takes_effect_at_once(key) else "takes effect at the next start"
-        self.notify_user(f"{key} {done}, {holds}")
+        self.notify_user(f"{key} {done}, holds {effect_text(key)}")
 
     async def _test(self, name: str) -> None:
         tried = await run_connection_test(self.console, name)
