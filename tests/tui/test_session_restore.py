@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runwatch.base.console_packets import CONSOLE_DRIVER, VIEW_VARIABLE
 from runwatch.settings.view_state import ViewState, load_view_state, save_view_state
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
@@ -50,6 +51,29 @@ async def test_without_the_setting_nothing_is_kept_and_nothing_restored(tmp_path
         assert isinstance(driven.app.screen, RunsScreen)
         driven.app.exit()
     assert session_file(tmp_path).read_bytes() == kept
+
+
+async def test_a_browser_tab_opens_where_it_was_whatever_the_setting_and_leaves_the_others_alone(
+    tmp_path: Path,
+) -> None:
+    save_view_state(session_file(tmp_path), ViewState("settings"))
+    kept, tab = session_file(tmp_path).read_bytes(), tmp_path / "tab.toml"
+    here = {"TEXTUAL_DRIVER": CONSOLE_DRIVER, VIEW_VARIABLE: str(tab)}
+    for settings in ("", RESTORE):
+        async with console(service(), tmp_path, settings=settings, environment=here) as driven:
+            screen = driven.app.screen
+            assert isinstance(screen, RunsScreen)
+            screen.filter_by("is:live")
+            driven.app.exit()
+        assert session_file(tmp_path).read_bytes() == kept
+        async with console(service(), tmp_path, settings=settings, environment=here, open_at="settings") as driven:
+            again = driven.app.screen
+            assert isinstance(again, RunsScreen)
+            assert again.view_state("runs").filter == "is:live"
+            # A console that is killed leaves no view.
+            assert not tab.exists()
+            driven.app.exit()
+        tab.unlink()
 
 
 async def test_a_screen_that_is_asked_for_goes_first(tmp_path: Path) -> None:

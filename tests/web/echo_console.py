@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from runwatch.base.console_packets import DATA, META, PacketReader, encode_packet
+from runwatch.base.console_packets import DATA, META, VIEW_VARIABLE, PacketReader, encode_packet
 
 
 def say(kind: bytes, content: bytes) -> None:
@@ -25,6 +25,12 @@ def main() -> None:
                     sys.exit("the last words")
                 case [b"open", url]:
                     say(META, json.dumps({"type": "open", "url": url.decode()}).encode())
+                case [b"leave", view]:
+                    Path(os.environ[VIEW_VARIABLE]).write_bytes(view)
+                    say(DATA, view)
+                case [b"left"]:
+                    file = Path(os.environ[VIEW_VARIABLE])
+                    say(DATA, file.read_bytes() if file.exists() else b"nothing")
                 case [b"download", path]:
                     Path(path.decode()).write_bytes(b"the file")
                     say(META, json.dumps({"type": "download", "path": path.decode()}).encode())

@@ -14,6 +14,7 @@ import pytest_asyncio
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
 from aiohttp.test_utils import TestServer
 
+from runwatch.web import server
 from runwatch.web.admission import COOKIE, Admission
 from runwatch.web.pages import HEADERS
 from runwatch.web.server import ENDED, FULL, MAX_MESSAGE_BYTES, NO_PROTOCOL, REPLACED, ConsoleCommand, ConsoleServer
@@ -26,14 +27,15 @@ OTHER_TAB: Final = "1" * 24
 
 
 class Site:
-    """A running server with place for one console, and browsers."""
+    """A running server with few places for consoles, and browsers."""
 
-    def __init__(self) -> None:
+    def __init__(self, views: Path, places: int) -> None:
         self.admission = Admission("127.0.0.1")
         self.used_links = 0
         command = ConsoleCommand(ECHO, {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"})
         self.server = TestServer(
-            ConsoleServer(self.admission, command, max_consoles=1, link_used=self._count).app(), host="127.0.0.1"
+            ConsoleServer(self.admission, command, views, max_consoles=places, link_used=self._count).app(),
+            host="127.0.0.1",
         )
         self.browsers: list[ClientSession] = []
 
@@ -69,8 +71,8 @@ class Site:
 
 
 @pytest_asyncio.fixture
-async def site() -> AsyncIterator[Site]:
-    site = Site()
+async def site(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    site = Site(tmp_path, getattr(request, "param", 1))
     await site.server.start_server()
     yield site
     for browser in site.browsers:
@@ -191,6 +193,31 @@ async def test_a_tab_that_comes_again_gets_a_console_and_its_earlier_one_ends(si
     assert await close_code(lost) == REPLACED
     assert await pid_of(again) != pid
     assert not is_alive(pid)
+
+
+async def left_view(site: Site, browser: ClientSession, tab: str, leave: str = "") -> bytes:
+    """What an earlier console of the tab has left for this one, which then leaves something and ends."""
+    socket = await site.socket(browser, tab)
+    await pid_of(socket)
+    await socket.send_json(["stdin", "left"])
+    found = await socket.receive_bytes()
+    await socket.send_json(["stdin", f"leave {leave}"])
+    await socket.send_json(["stdin", "quit"])
+    assert await close_code(socket) == ENDED
+    return found
+
+
+@pytest.mark.parametrize("site", [3], indirect=True)
+async def test_a_tab_finds_its_own_view_again_and_no_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, stranger = await site.signed_in(), await site.signed_in()
+    assert await left_view(site, browser, TAB, "one") == b"nothing"
+    assert await left_view(site, browser, OTHER_TAB, "other") == b"nothing"
+    assert await left_view(site, browser, TAB, "two") == b"one"
+    monkeypatch.setattr(server, "MAX_TAB_VIEWS", 2)
+    assert await left_view(site, stranger, TAB, "strange") == b"nothing"
+    assert await left_view(site, browser, TAB) == b"two"
+    # One too many.
+    assert await left_view(site, browser, OTHER_TAB) == b"nothing"
 
 
 async def test_a_console_ends_when_its_socket_closes(site: Site) -> None:

@@ -24,6 +24,9 @@ from typing import Final, NamedTuple
 CONSOLE_DRIVER: Final = "runwatch.tui.terminal.browser_driver:BrowserDriver"
 """Value of ``TEXTUAL_DRIVER`` for a console in a browser."""
 
+VIEW_VARIABLE: Final = "RUNWATCH_WEB_VIEW"
+"""Variable with the file where a console in a browser leaves its view for the next one of the same tab."""
+
 DATA: Final = b"D"
 META: Final = b"M"
 

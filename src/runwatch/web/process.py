@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from aiohttp import web
@@ -107,7 +108,9 @@ async def _serve(
         shown = f"[{name}]" if ":" in name else name
         show_link(f"http{'s' * (context is not None)}://{shown}:{port}{admission.make_link()}")
 
-    server = ConsoleServer(admission, command, max_consoles=options.max_consoles, link_used=show)
+    # Of this server alone: what one user saw is no start for another.
+    views = TemporaryDirectory(prefix="runwatch-web-")
+    server = ConsoleServer(admission, command, Path(views.name), max_consoles=options.max_consoles, link_used=show)
     runner = web.AppRunner(server.app(), access_log=None, logger=_log, keepalive_timeout=KEEP_ALIVE_S)
     await runner.setup()
     try:
@@ -123,4 +126,5 @@ async def _serve(
         listener.close()
     finally:
         await runner.cleanup()
+        views.cleanup()
     return INTERRUPTED if number == signal.SIGINT else 0

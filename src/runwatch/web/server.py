@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from aiohttp import WSMsgType, web
 
-from runwatch.base.console_packets import DATA
+from runwatch.base.console_packets import DATA, VIEW_VARIABLE
 from runwatch.web.admission import COOKIE, Admission
 from runwatch.web.console_process import ConsoleProcess, clamp_size
 from runwatch.web.pages import HEADERS, STATIC_FILES, console_page, console_policy, message_page, read_static
@@ -32,6 +32,9 @@ MAX_MESSAGE_BYTES: Final = 256 * 1024
 
 MAX_DOWNLOADS: Final = 8
 """Files of one console that wait for the browser."""
+
+MAX_TAB_VIEWS: Final = 256
+"""Tabs whose last view is kept; for one more, that of the tab whose console began first is removed."""
 
 HEARTBEAT_S: Final = 15.0
 """How often a browser must show that it is there."""
@@ -77,6 +80,7 @@ class ConsoleServer:
     """The web application of one server.
 
     Args:
+        views: An empty directory of the server, where each tab's console leaves its view for the next one.
         max_consoles: How many may run at once.
         link_used: Called when a link was used up.
     """
@@ -85,6 +89,7 @@ class ConsoleServer:
         self,
         admission: Admission,
         command: ConsoleCommand,
+        views: Path,
         *,
         max_consoles: int,
         link_used: Callable[[], None] = lambda: None,
@@ -94,6 +99,8 @@ class ConsoleServer:
         self._max_consoles: Final = max_consoles
         self._link_used: Final = link_used
         self._tabs: Final[dict[tuple[str, str], _Tab]] = {}
+        self._views: Final = views
+        self._view_files: Final[dict[tuple[str, str], Path]] = {}
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._check], client_max_size=0)
@@ -220,7 +227,9 @@ class ConsoleServer:
             return socket
         tab = self._tabs[key] = _Tab(session, socket, request.transport)
         try:
-            await self._run(tab, clamp_size(_count(request, "width", 80), _count(request, "height", 24)))
+            await self._run(
+                tab, self._view_file(key), clamp_size(_count(request, "width", 80), _count(request, "height", 24))
+            )
         finally:
             del self._tabs[key]
             for _, file in tab.files.values():
@@ -228,8 +237,17 @@ class ConsoleServer:
             tab.ended.set()
         return socket
 
-    async def _run(self, tab: _Tab, size: tuple[int, int]) -> None:
-        console = await ConsoleProcess.start(self._command.words, self._command.environment, size)
+    def _view_file(self, key: tuple[str, str]) -> Path:
+        """Return the file for the view of a tab of one browser, and forget those of too many others."""
+        session, tab = key
+        self._view_files[key] = self._view_files.pop(key, self._views / f"{session}-{tab}.toml")
+        if len(self._view_files) > MAX_TAB_VIEWS:
+            self._view_files.pop(next(iter(self._view_files))).unlink(missing_ok=True)
+        return self._view_files[key]
+
+    async def _run(self, tab: _Tab, view: Path, size: tuple[int, int]) -> None:
+        environment = {**self._command.environment, VIEW_VARIABLE: str(view)}
+        console = await ConsoleProcess.start(self._command.words, environment, size)
         keys = asyncio.ensure_future(_hand_keys(tab.socket, console))
         screen = asyncio.ensure_future(_show_screen(tab, console))
         try:

@@ -486,7 +486,12 @@ class ConsoleApp(NavigatingApp):
             await asyncio.to_thread(cached.database.close)
 
     def _save_session(self) -> None:
-        """Save the front view if the settings say so, and changed splits in any case; nothing for a file."""
+        """Save the front view for the browser tab or if the settings say so, and changed splits in any case; nothing
+        for a file.
+        """
+        tab_file = self.launch.tab_view_file
+        if tab_file is not None and self._left is not None:
+            self._save_view(tab_file, self._left)
         left = self._left if self.launch.keeps_session(self.settings) else None
         if self.has_file or (left is None and self.splits == self._splits_before):
             return
@@ -494,8 +499,12 @@ class ConsoleApp(NavigatingApp):
         if left is None:
             with suppress(RunwatchError):
                 left = load_view_state(path)
+        self._save_view(path, left, self.splits)
+
+    @staticmethod
+    def _save_view(path: Path, view: ViewState | None, splits: dict[str, PaneSplit] | None = None) -> None:
         try:
-            save_view_state(path, left, self.splits)
+            save_view_state(path, view, splits)
         except RunwatchError as error:
             # Nothing is drawn any more, so the warning goes to the log.
             _log.warning("%s", error)
