@@ -193,6 +193,7 @@ def web(call: Invocation) -> int:
 
     Raises:
         UsageError: The extra is not installed, or an option cannot be used.
+        SettingsError: No console could find its service.
     """
     from importlib.util import find_spec
     from pathlib import Path
@@ -202,10 +203,12 @@ def web(call: Invocation) -> int:
             "The console in a browser is not installed", hint="Install it with: pip install 'runwatch[web]'"
         )
     from runwatch.base.log import start_log
+    from runwatch.commands.shared.session import find_console_service
     from runwatch.web.process import WebOptions, serve_consoles
     from runwatch.web.server import ConsoleCommand
 
     options = call.options
+    profile = find_console_service(call)
     start_log(call.paths.log_file)
     # -P keeps the working directory out of the module path.
     words = [sys.executable, "-P", "-m", "runwatch"]
@@ -221,8 +224,17 @@ def web(call: Invocation) -> int:
         *(Path(file).expanduser() if file else None for file in (options.tls_cert, options.tls_key)),
     )
     access = "with writes" if options.allow_writes else "read-only"
-    call.output.note(f"consoles are {access}; a link opens one browser, and a used one is replaced. Stop with ctrl+c")
-    return serve_consoles(served, ConsoleCommand(words, call.environment), call.output.line)
+    notes = [
+        f"consoles show {profile} {access}; a link opens one browser, and a used one is replaced. Stop with ctrl+c"
+    ]
+
+    def show_link(link: str) -> None:
+        # With the first link, because only then it listens.
+        while notes:
+            call.output.note(notes.pop())
+        call.output.line(link)
+
+    return serve_consoles(served, ConsoleCommand(words, call.environment), show_link)
 
 
 def serve(call: Invocation) -> int:

@@ -96,6 +96,14 @@ class WebConsoles:
         return self._process.wait(START_S)
 
 
+def settings_with_profile(home: Path, name: str) -> Path:
+    """Write a settings file with one profile, whose service answers nothing."""
+    file = home / "settings.toml"
+    file.write_text(f'[profiles.{name}]\nbase_url = "http://127.0.0.1:1"\n')
+    file.chmod(0o600)
+    return file
+
+
 @contextmanager
 def web_consoles(home: Path, *words: str, env: Mapping[str, str]) -> Iterator[WebConsoles]:
     """``runwatch web`` while the block runs.

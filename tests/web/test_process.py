@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from runwatch.web import process
 from runwatch.web.console_process import console_environment
 from runwatch.web.process import WebOptions
 from runwatch.web.server import ConsoleCommand
+from tests.support.web_console import settings_with_profile
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,8 @@ from runwatch.web.server import ConsoleCommand
         (["--tls-cert", "chain.pem"], "go together"),
         (["--tls-cert", "missing.pem", "--tls-key", "missing.pem"], "cannot be used"),
         (["--max-consoles", "0"], "at least 1"),
+        (["--profile", "nope"], "There is no profile 'nope'"),
+        (["--local", "--base-url", "http://127.0.0.1:1"], "--local cannot be used with"),
     ],
 )
 def test_what_cannot_be_served_safely_is_refused(
@@ -30,6 +34,7 @@ def test_what_cannot_be_served_safely_is_refused(
     assert run(["web", *words]) == 2
     printed = capsys.readouterr()
     assert told in printed.err
+    assert "consoles" not in printed.err.replace("--max-consoles", "")
     assert printed.out == ""
 
 
@@ -43,20 +48,44 @@ def test_without_the_extra_it_says_what_to_type(
 
 @pytest.mark.parametrize(("words", "is_read_only"), [([], True), (["--allow-writes"], False)])
 def test_consoles_are_read_only_unless_writes_are_allowed(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, *, is_read_only: bool
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_read_only: bool,
 ) -> None:
+    monkeypatch.setenv("RUNWATCH_CONFIG", str(settings_with_profile(tmp_path, "prod")))
     started: list[tuple[WebOptions, ConsoleCommand]] = []
 
     def serve(options: WebOptions, command: ConsoleCommand, show_link: Any) -> int:
         started.append((options, command))
+        assert "consoles" not in capsys.readouterr().err
+        show_link("one")
+        show_link("two")
         return 0
 
     monkeypatch.setattr(process, "serve_consoles", serve)
     assert run(["web", "--profile", "prod", "--open", "problems", *words]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.count(f"consoles show prod {'read-only' if is_read_only else 'with writes'};") == 1
+    assert printed.out == "one\ntwo\n"
     [(options, command)] = started
     assert (options.host, options.max_consoles) == ("127.0.0.1", 4)
     assert ("--read-only" in command.words) is is_read_only
     assert command.words[-2:] == ["--profile=prod", "--open=problems"]
+
+
+def test_without_a_configured_service_consoles_show_the_local_one_as_runwatch_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def serve(options: WebOptions, command: ConsoleCommand, show_link: Any) -> int:
+        show_link("link")
+        return 0
+
+    monkeypatch.setattr(process, "serve_consoles", serve)
+    assert run(["web"]) == 0
+    assert "consoles show local read-only" in capsys.readouterr().err
 
 
 def test_a_console_gets_the_variables_of_the_server_and_the_browser_as_its_terminal() -> None:

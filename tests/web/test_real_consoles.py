@@ -22,7 +22,7 @@ from runwatch.web.server import ENDED
 from tests.api.certificate import SERVER, authority_file
 from tests.support.screen import Screen
 from tests.support.scripted import ScriptedService
-from tests.support.web_console import START_S, is_alive, web_consoles
+from tests.support.web_console import START_S, is_alive, settings_with_profile, web_consoles
 from tests.tui.console import KEY
 
 TAB = "0" * 24
@@ -108,7 +108,9 @@ async def test_callers_without_a_session_close_no_console_and_shut_nobody_out(
 
 
 async def test_a_console_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with web_consoles(tmp_path, "--profile", "nowhere", env={}) as served:
+    settings = settings_with_profile(tmp_path, "nowhere")
+    with web_consoles(tmp_path, "--profile", "nowhere", env={"RUNWATCH_CONFIG": str(settings)}) as served:
+        settings.unlink()
         async with console_of(served.link) as opened:
             screen = Screen(100, 30)
             await shows(opened, "nowhere", screen)

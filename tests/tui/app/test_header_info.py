@@ -76,3 +76,10 @@ async def test_no_limit_is_shown_as_exceeded_when_a_429_lowers_what_is_assumed(t
         assert build_header_info(driven.app).requests == f"{used}/min of 40 left {40 - used}"
         budget.note_limited()
         assert build_header_info(driven.app).requests == f"{used}/min, slowed to 20"
+
+
+async def test_a_console_that_may_change_nothing_says_so_before_its_service_is_there(tmp_path: Path) -> None:
+    async with console(ScriptedService(), tmp_path, options=SettingOptions(read_only=True)) as driven:
+        driven.app.session, session = None, driven.app.session
+        assert build_header_info(driven.app).read_only
+        driven.app.session = session

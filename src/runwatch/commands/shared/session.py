@@ -6,13 +6,15 @@ import asyncio
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn, TypeVar
 
+from runwatch.base.errors import NotConfigured
 from runwatch.base.log import start_log
 from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.rate_limited_client import RateLimitedClient
-from runwatch.settings.declarations import Settings
+from runwatch.settings.declarations import LOCAL, Settings
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
@@ -93,6 +95,23 @@ def choose_service(call: Invocation) -> ServiceChoice:
     target = chosen.target()
     call.profile = target.profile
     return ServiceChoice(target, settings)
+
+
+def find_console_service(call: Invocation) -> str:
+    """Return the profile that a console with these options uses; a local service is neither looked for nor started.
+
+    Raises:
+        SettingsError: A setting or a key source is not usable.
+        UsageError: Options contradict each other.
+    """
+
+    def start_local(_: Path) -> NoReturn:
+        raise NotConfigured("not started here")
+
+    try:
+        return make_resolver(call, load_settings(call)).target(start_local=start_local).profile
+    except NotConfigured:
+        return LOCAL
 
 
 @asynccontextmanager

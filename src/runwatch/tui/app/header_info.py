@@ -50,6 +50,7 @@ def build_header_info(console: Console) -> HeaderInfo:
             line(console.profile_name),
             colour=_colour(console, is_production=is_production(console, console.profile_name)),
             is_production=is_production(console, console.profile_name),
+            read_only=console.settings.read_only,
             connection=(how,),
         )
     live = session.live
