@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -101,6 +102,7 @@ class ConsoleServer:
         self._tabs: Final[dict[tuple[str, str], _Tab]] = {}
         self._views: Final = views
         self._view_files: Final[dict[tuple[str, str], Path]] = {}
+        self._view_numbers: Final = count()
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._check], client_max_size=0)
@@ -239,11 +241,12 @@ class ConsoleServer:
 
     def _view_file(self, key: tuple[str, str]) -> Path:
         """Return the file for the view of a tab of one browser, and forget those of too many others."""
-        session, tab = key
-        self._view_files[key] = self._view_files.pop(key, self._views / f"{session}-{tab}.toml")
+        # The key is the browser's secret, so it is not in the name.
+        file = self._view_files.pop(key, None) or self._views / f"{next(self._view_numbers)}.toml"
+        self._view_files[key] = file
         if len(self._view_files) > MAX_TAB_VIEWS:
             self._view_files.pop(next(iter(self._view_files))).unlink(missing_ok=True)
-        return self._view_files[key]
+        return file
 
     async def _run(self, tab: _Tab, view: Path, size: tuple[int, int]) -> None:
         environment = {**self._command.environment, VIEW_VARIABLE: str(view)}
