@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
+from textual._queue import Queue
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
@@ -23,7 +25,7 @@ _pause, _wait_for_screen = Pilot.pause, Pilot._wait_for_screen
 
 def _waits_for_messages(pump: MessagePump) -> bool:
     """Whether a widget has handled every message it got."""
-    queue = pump._message_queue
+    queue: Queue[Message | None] = pump._message_queue
     return queue.empty() and bool(queue.ready_event._waiters) and not pump._next_callbacks
 
 
