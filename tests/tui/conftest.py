@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.tui.frames import sheets_read_once
+from tests.tui.frames import handlers_found_once, sheets_read_once
 from tests.tui.pauses import whole_pauses
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _sheets_are_read_once() -> Iterator[None]:
-    with sheets_read_once():
+def _sheets_and_handlers_are_read_once() -> Iterator[None]:
+    with sheets_read_once(), handlers_found_once():
         yield
 
 

@@ -1,18 +1,22 @@
-"""Consoles under test that draw only what a test looks at, and read each style sheet once."""
+"""Consoles under test that draw only what a test looks at, and read each style sheet and look for each handler once."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pytest
+from textual import _callback
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.design import ColorSystem
+from textual.message import Message
+from textual.message_pump import MessagePump
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -81,4 +85,49 @@ def sheets_read_once() -> Iterator[None]:
         # Each widget looks for each rule in a set; this is the hash that Textual writes in Python.
         patch.setattr(RuleSet, "__hash__", object.__hash__)
         patch.setattr(ColorSystem, "generate", generated)
+        yield
+
+
+@contextmanager
+def handlers_found_once() -> Iterator[None]:
+    """Remember which classes handle a message by the name of a method, and how many parameters a function takes."""
+    classes: dict[Hashable, list[type] | None] = {}
+    counts: dict[tuple[CodeType, bool], int] = {}
+    find, count = MessagePump._get_dispatch_methods, _callback._count_parameters
+
+    def named(pump: type, name: str, message: type[Message]) -> list[type] | None:
+        for each in pump.__mro__:
+            if not vars(each).get("_decorated_handlers", {}).keys().isdisjoint(message.__mro__):
+                return None
+        return [each for each in pump.__mro__ if f"_{name}" in vars(each) or name in vars(each)]
+
+    def found(
+        pump: MessagePump, name: str, message: Message
+    ) -> Iterator[tuple[type, Callable[[Message], Awaitable[None]]]]:
+        key = (type(pump), name, type(message))
+        if key not in classes:
+            classes[key] = named(*key)
+        known = classes[key]
+        if known is None:
+            yield from find(pump, name, message)
+            return
+        for each in known:
+            if message._no_default_action:
+                return
+            method = vars(each).get(f"_{name}") or vars(each).get(name)
+            if method is not None and not getattr(method, "_textual_on", None):
+                yield each, method.__get__(pump, each)
+
+    def counted(function: Callable[..., Any]) -> int:
+        code = getattr(function, "__code__", None)
+        if code is None or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
+            return count(function)
+        key = (code, hasattr(function, "__self__"))
+        if key not in counts:
+            counts[key] = count(function)
+        return counts[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MessagePump, "_get_dispatch_methods", found)
+        patch.setattr(_callback, "_count_parameters", counted)
         yield
