@@ -87,7 +87,7 @@ def _make_tls_context(options: WebOptions) -> ssl.SSLContext | None:
 def _accept(http: web.Server | None, consoles: ConsoleServer) -> asyncio.Protocol:
     """Return the protocol of a new connection, after making room for it."""
     assert http is not None
-    opened = [each for each in http.connections if not consoles.shows_console(each.transport)]
+    opened = [connection for connection in http.connections if not consoles.shows_console(connection.transport)]
     if len(http.connections) >= MAX_CONNECTIONS and opened:
         opened[0].force_close()
     return http()
@@ -101,8 +101,8 @@ async def _serve(
     admission = Admission(host, names=(name,), is_secure=context is not None)
     stopped: asyncio.Queue[int] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(each, stopped.put_nowait, each)
+    for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(ending, stopped.put_nowait, ending)
 
     def show() -> None:
         shown = f"[{name}]" if ":" in name else name
