@@ -161,11 +161,8 @@ class ServiceApp:
 
     async def _health(self, path: str) -> Response:
         """Answer whether this process lives, or whether it can do its work now, for a program that watches it."""
-        if path == HEALTH_PATHS[0]:
-            return JSONResponse({"status": "ok"}, headers=dict(_HEADERS))
-        if await self._is_ready():
-            return JSONResponse({"status": "ready"}, headers=dict(_HEADERS))
-        return JSONResponse({"status": "unavailable"}, 503, headers=dict(_HEADERS))
+        status = "ok" if path == HEALTH_PATHS[0] else "ready" if await self._is_ready() else "unavailable"
+        return JSONResponse({"status": status}, 503 if status == "unavailable" else 200, headers=dict(_HEADERS))
 
     async def _is_ready(self) -> bool:
         """Whether the database answers; asked at most once a second, however many callers want to know."""

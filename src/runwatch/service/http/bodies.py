@@ -45,9 +45,9 @@ def decode_body(
         raise RefusalError("unsupported_media_type", f"Send the body as {JSON_TYPE}{' or as a form' * takes_form}.")
     try:
         value = loads_strict(body)
-        if not takes_form:
-            # A private page is where a secret belongs.
-            _refuse_secrets(value)
+        # A private page is where a secret belongs.
+        if not takes_form and (found := find_secrets_in_body(value)):
+            raise make_validation_error(*((entry["field"], entry["message"]) for entry in found))
         return value, hash_body(value) if takes_digest else ""
     except DuplicateMemberError as error:
         raise make_validation_error(
@@ -75,14 +75,3 @@ def is_form(request: Request) -> bool:
 
 def _media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def _refuse_secrets(content: Any) -> None:
-    """Refuse a decoded body with a misplaced secret, before any of it is stored.
-
-    Raises:
-        RefusalError: ``validation_failed``, with one entry per field and no part of the secret.
-    """
-    found = find_secrets_in_body(content)
-    if found:
-        raise make_validation_error(*((entry["field"], entry["message"]) for entry in found))

@@ -33,10 +33,6 @@ class Router:
                 continue
             if wanted in methods:
                 return methods[wanted], match.groupdict()
-            allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
-            raise RefusalError(
-                "method_not_allowed",
-                f"This path takes {', '.join(sorted(allowed))}.",
-                headers=(("Allow", ", ".join(sorted(allowed))),),
-            )
+            allowed = ", ".join(sorted([*methods, "HEAD"] if "GET" in methods else methods))
+            raise RefusalError("method_not_allowed", f"This path takes {allowed}.", headers=(("Allow", allowed),))
         raise RefusalError("not_found", "There is no such path.")
