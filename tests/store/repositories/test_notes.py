@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.store.db.database import Database
 from runwatch.store.db.schema import MIGRATIONS
-from runwatch.store.repositories.notes import LocalNote, LocalNotes
+from runwatch.store.repositories.notes import NOTICE_KEPT, LocalNote, LocalNotes
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
 from tests.store.stub import SCOPE
@@ -49,6 +49,18 @@ async def test_what_was_not_seen_stays_and_is_reported(notes: LocalNotes) -> Non
     assert await notes.write(SCOPE, "run", "ex_1", "label", "", seen="mine") is None
     assert await notes.write(SCOPE, "run", "ex_1", "label", "late", seen="mine") == "", "it was taken away meanwhile"
     assert await notes.list_for(SCOPE, "run") == []
+
+
+async def test_only_one_console_tells_of_an_end_and_it_is_no_note_of_the_run(
+    database: Database, notes: LocalNotes, clock: FakeClock
+) -> None:
+    other = LocalNotes(database, clock=clock)
+    assert await notes.claim_notices(SCOPE, ["ex_1", "ex_2"]) == {"ex_1", "ex_2"}
+    assert await other.claim_notices(SCOPE, ["ex_2", "ex_3"]) == {"ex_3"}
+    assert await notes.list_for(SCOPE, "run") == []
+    clock.advance(NOTICE_KEPT.total_seconds() + 1)
+    assert await other.claim_notices(SCOPE, []) == set()
+    assert await database.read(lambda connection: connection.execute("SELECT count(*) FROM note").fetchone()) == (0,)
 
 
 async def test_the_same_text_by_two_is_no_conflict(notes: LocalNotes, clock: FakeClock) -> None:

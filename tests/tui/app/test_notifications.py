@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from textual import events
 
 from runwatch.base.clock import format_iso
+from runwatch.store.repositories.pins import Pin, PinTarget
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.app.notifications import ended_runs_text
 from runwatch.tui.screens.settings.settings import SettingsScreen
@@ -32,9 +34,9 @@ class Ringing(ConsoleApp):
         super().__init__(*values, **more)
         self.told: list[str] = []
 
-    async def notify_desktop(self, text: SafeText) -> None:
+    async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
         if not self.app_focus:
-            self.told.append(text)
+            self.told.append(await make_text())
 
     def bell(self) -> None:
         self.rung += 1
@@ -148,6 +150,30 @@ async def test_the_desktop_is_told_while_the_window_has_no_focus(tmp_path: Path)
         assert rung(driven) == 0
 
 
+async def test_an_end_that_another_console_has_told_is_not_told_again(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, app_class=Ringing) as driven:
+        assert isinstance(driven.app, Ringing)
+        await follow(driven, noon.LIVE)
+        assert await driven.session.notes.claim_notices(driven.session.scope, [noon.LIVE])
+        driven.app.post_message(events.AppBlur())
+        await driven.until(lambda: not driven.app.app_focus, "the window to lose the focus")
+        await end(driven, noon.LIVE, "completed")
+        assert driven.app.told == [""]
+
+
+@pytest.mark.parametrize(("label", "name"), [("nightly", "nightly"), ("", "the big one")])
+async def test_a_notice_calls_a_run_by_its_label_or_the_name_of_its_pin(
+    tmp_path: Path, said: list[str], label: str, name: str
+) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, settings="notice = true\n", app_class=Ringing) as driven:
+        session = driven.session
+        await session.notes.write(session.scope, "run", noon.LIVE, "label", label)
+        pin = Pin(PinTarget("record", "runs", (noon.LIVE,)), "the big one")
+        await driven.app.pins.change(lambda pins: [*pins, pin])
+        await end(driven, noon.LIVE, "completed")
+        assert said == [f"run {name} has ended: ✓ completed"]
+
+
 @pytest.mark.parametrize("is_own", [True, False])
 async def test_a_run_that_a_shell_submits_is_told_of_though_it_ends_between_two_reads(
     tmp_path: Path, said: list[str], is_own: bool
@@ -166,7 +192,11 @@ async def test_a_run_that_a_shell_submits_is_told_of_though_it_ends_between_two_
 
 def test_several_ends_are_one_notice() -> None:
     ended = [run("ex_1", "completed"), run("ex_2", "failed"), run("ex_3", "completed")]
-    assert ended_runs_text(ended) == "3 runs have ended: 2 ✓ completed, 1 ✗ failed"
+    assert ended_runs_text(ended) == "3 runs have ended: 2 ✓ completed, 1 ✗ failed · ex_1, ex_2, ex_3"
+    names = {"ex_2": "the \x1b[31mnightly run"}
+    more = [*ended, run("ex_4", "failed"), run("ex_5", "failed")]
+    assert ended_runs_text(more, names=names).endswith("3 ✗ failed · ex_1, the ␛[31mnightly run, ex_3 and 2 more")
+    assert ended_runs_text([ended[1]], names=names) == "run the ␛[31mnightly run has ended: ✗ failed"
     assert ended_runs_text([run("ex_2", "failed", reason="x")]) == "run ex_2 has ended: ✗ failed · x"
 
 

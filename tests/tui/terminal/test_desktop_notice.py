@@ -38,7 +38,9 @@ class Desk:
         return ""
 
     async def notify(self, route: NoticeRoute = "auto", *, has_focus: bool = False) -> list[str]:
-        await self.notices.notify(TEXT, route, has_focus=has_focus)
+        way = await self.notices.find_way(route, has_focus=has_focus)
+        if way is not None:
+            await self.notices.send(TEXT, way)
         return self.sent
 
 

@@ -6,16 +6,21 @@ They are never sent to the service. They belong to a scope, so two profiles of o
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
-from typing import Literal, NamedTuple
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
 
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.store.db.database import Database
 from runwatch.store.db.text_codec import decode_text, encode_text
 from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scope_row
 
-NotePurpose = Literal["label", "note", "decision", "intent", "pins"]
-"""Purpose of a note; a record has at most one note of each. The pins of a scope are about no record."""
+NotePurpose = Literal["label", "note", "decision", "intent", "pins", "notice"]
+"""Purpose of a note; a record has at most one note of each. The pins of a scope are about no record, and a notice says
+that a console has told on the desktop of a run's end."""
+
+NOTICE_KEPT: Final = timedelta(days=1)
+"""How long it is known that a run's end was told; every console has read that end long before."""
 
 
 class LocalNote(NamedTuple):
@@ -80,6 +85,28 @@ class LocalNotes:
 
         return await self._database.read(work)
 
+    async def claim_notices(self, scope: Scope, run_ids: Collection[str]) -> Collection[str]:
+        """Return those of ended runs that no console with this database has told of; it counts as told from now on."""
+        at = self._clock.now()
+
+        def work(connection: sqlite3.Connection) -> Collection[str]:
+            key = ensure_scope_row(connection, scope)
+            old = format_iso(at - NOTICE_KEPT)
+            connection.execute("DELETE FROM note WHERE scope = ? AND kind = ? AND at < ?", (key, _NOTICE, old))
+            return {
+                run_id
+                for run_id in run_ids
+                if connection.execute(
+                    "INSERT OR IGNORE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, '')",
+                    (key, _NOTICE, encode_text(run_id), _NOTICE, format_iso(at)),
+                ).rowcount
+            }
+
+        return await self._database.write(work)
+
+
+_NOTICE: Final = "notice"
+"""Kind and purpose of the rows of told ends: no list of a kind's notes has them."""
 
 _Place = tuple[int, str, str | bytes, str]
 """Row of the scope, kind, record and purpose."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -185,8 +185,8 @@ class ConsoleApp(NavigatingApp):
     def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
         return [(tab.number, tab.label) for tab in self.pins.tabs()] if "pins" in self.__dict__ else ()
 
-    def has_pinned_run(self, run_id: str) -> bool:
-        return "pins" in self.__dict__ and self.pins.has_run(run_id)
+    def pin_name(self, run_id: str) -> str | None:
+        return self.pins.name_of_run(run_id) if "pins" in self.__dict__ else None
 
     def note_gone(self, kind: str, record_id: str) -> None:
         self.pins.note_gone(kind, record_id)
@@ -221,12 +221,14 @@ class ConsoleApp(NavigatingApp):
         else:
             self.notify_user(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
 
-    async def notify_desktop(self, text: SafeText) -> None:
+    async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
         from runwatch.tui.terminal.desktop_notice import DesktopNotices
 
         notices = DesktopNotices(self.launch.environment, self._write_to_terminal)
         route = cast("NoticeRoute", self.settings.desktop_notice)
-        await notices.notify(text, route, has_focus=self.app_focus)
+        way = await notices.find_way(route, has_focus=self.app_focus)
+        if way is not None and (text := await make_text()):
+            await notices.send(text, way)
 
     def ring_bell(self) -> None:
         self._bell.ring()

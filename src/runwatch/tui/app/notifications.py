@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +11,21 @@ from runwatch.store.state.collection import CollectionDelta
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.text.format import short_id, state_label
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
 
 BAD_ENDS: Final = frozenset({"failed", "expired"})
 """Final statuses that ring the bell. Not in the specification."""
+
+NAMED: Final = 3
+"""Runs that one notice names; it counts the others."""
+
+NAME_CELLS: Final = 40
+"""Cells of a run's name in a notice."""
+
+NO_NAMES: Final[Mapping[str, str]] = {}
 
 CLOCK_LEEWAY: Final = timedelta(hours=1)
 """How far the service's clock may be behind; older runs are not looked up on the watch list."""
@@ -76,9 +84,8 @@ class RunNotifier:
         if session is None:
             return
         known = [run for run in ended if run.id not in new]
-        waited_for = [
-            run for run in known if session.live.tails.follows(run.id) or self._console.has_pinned_run(run.id)
-        ]
+        pin_name = self._console.pin_name
+        waited_for = [run for run in known if session.live.tails.follows(run.id) or pin_name(run.id) is not None]
         if len(waited_for) < len(ended):
             # The watch list is on disk. Read it only now, because most runs belong to others.
             watched = {entry.run_id: entry for entry in await session.watch_list.list(session.scope)}
@@ -91,23 +98,40 @@ class RunNotifier:
         if not waited_for:
             return
         is_bad = any(run.status in BAD_ENDS for run in waited_for)
-        notice = ended_runs_text(waited_for, self._console.glyphs)
-        await self._console.notify_desktop(line(notice))
+        names = {run.id: name for run in waited_for if (name := pin_name(run.id))}
+        notes = await session.notes.list_for(session.scope, Run.KIND)
+        names |= {note.record_id: note.text for note in notes if note.purpose == "label"}
+        glyphs = self._console.glyphs
         if self._console.settings.notice:
             # A notice in the bad role rings the bell itself.
-            self._console.notify_user(notice, Role.BAD if is_bad else Role.PLAIN)
+            self._console.notify_user(ended_runs_text(waited_for, glyphs, names), Role.BAD if is_bad else Role.PLAIN)
         elif is_bad:
             self.ring()
 
+        async def claimed_text() -> SafeText:
+            own = await session.notes.claim_notices(session.scope, [run.id for run in waited_for])
+            return line(ended_runs_text([run for run in waited_for if run.id in own], glyphs, names))
 
-def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE) -> str:
-    """Describe ended runs: one with status and reason, several by count."""
+        await self._console.notify_desktop(claimed_text)
+
+
+def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mapping[str, str] = NO_NAMES) -> str:
+    """Describe ended runs: one with status and reason, several by count and the first few by name; none as "".
+
+    Args:
+        names: The user's names of runs, by id; any text.
+    """
+    shown = [
+        truncate(line(names[run.id]), NAME_CELLS, glyphs.ellipsis) if names.get(run.id) else short_id(run.id, glyphs)
+        for run in ended[:NAMED]
+    ]
     if len(ended) == 1:
         run = ended[0]
         why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""
-        return f"run {short_id(run.id, glyphs)} has ended: {state_label(run.status, glyphs)}{why}"
+        return f"run {shown[0]} has ended: {state_label(run.status, glyphs)}{why}"
     counts: dict[str | None, int] = {}
     for run in ended:
         counts[run.status] = counts.get(run.status, 0) + 1
     ends = ", ".join(f"{number} {state_label(status, glyphs)}" for status, number in counts.items())
-    return f"{len(ended)} runs have ended: {ends}"
+    more = f" and {len(ended) - NAMED} more" if len(ended) > NAMED else ""
+    return f"{len(ended)} runs have ended: {ends} {glyphs.dot} {', '.join(shown)}{more}" if ended else ""

@@ -6,7 +6,7 @@ app. Interfaces of anything but Textual nodes are protocols.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -242,8 +242,12 @@ class Console(WidgetApp):
         """Hand a file over to the browser that shows the console; return False on a terminal, where it stays."""
         raise NotImplementedError
 
-    async def notify_desktop(self, text: SafeText) -> None:
-        """Show a notice on the desktop, if enabled in the settings and the window has no focus."""
+    async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
+        """Show a notice on the desktop, if enabled in the settings, the terminal can, and the window has no focus.
+
+        Args:
+            make_text: Called only if it can be shown; returns an empty text for nothing to say after all.
+        """
         raise NotImplementedError
 
     # Navigation.
@@ -294,8 +298,9 @@ class Console(WidgetApp):
     def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
         return ()
 
-    def has_pinned_run(self, run_id: str) -> bool:
-        return False
+    def pin_name(self, run_id: str) -> str | None:
+        """Return the user's name of the pin of a run, empty for a made one; ``None`` if the run is not pinned."""
+        return None
 
     def note_gone(self, kind: str, record_id: str) -> None:
         """Called when the service does not know a record that the user has named."""

@@ -39,60 +39,58 @@ _SHOWN_MS: Final = "10000"
 """How long tmux shows a notice; its own display-time is 750 ms."""
 
 
+class NoticeWay(NamedTuple):
+    """How a notice gets to the desktop.
+
+    Attributes:
+        sequence: The terminal's sequence; ``None`` for the bell and the status line of tmux.
+    """
+
+    sequence: NoticeRoute | None
+    in_tmux: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class DesktopNotices:
     """Sends notices to the desktop.
 
     Attributes:
+        send_raw: Writes to the terminal.
         read: Runs a tool and returns its output, or ``None``.
     """
 
     environment: Mapping[str, str]
-    send: Callable[[str], None]
+    send_raw: Callable[[str], None]
     read: Callable[[Sequence[str]], str | None] = read_tool
 
-    async def notify(self, text: SafeText, route: NoticeRoute, *, has_focus: bool) -> None:
-        """Send a notice unless the window has the focus.
+    async def find_way(self, route: NoticeRoute, *, has_focus: bool) -> NoticeWay | None:
+        """Return how a notice gets to the desktop now; ``None`` while the window has the focus, or if nothing can.
 
         Args:
             has_focus: Whether it has, as far as the terminal reports it.
         """
         if route == "off":
-            return
+            return None
         if not self.environment.get("TMUX"):
-            if not has_focus:
-                self._send(text, self._understood() if route == "auto" else route)
-            return
+            chosen = self._understood() if route == "auto" else route
+            return None if has_focus or chosen is None else NoticeWay(chosen)
         tmux = await asyncio.to_thread(self._ask_tmux)
         if has_focus and (tmux is None or tmux.is_in_sight):
-            return
+            return None
         chosen = (None if tmux is None else tmux.route) if route == "auto" else route
-        if tmux is not None and tmux.passes and chosen is not None:
-            self._send(text, chosen, in_tmux=True)
-        else:
-            self.send(BELL)
+        return NoticeWay(chosen if tmux is not None and tmux.passes else None, in_tmux=True)
+
+    async def send(self, text: SafeText, way: NoticeWay) -> None:
+        if way.sequence is None:
+            self.send_raw(BELL)
             await asyncio.to_thread(self._show_by_tmux, _plain(text))
+        else:
+            self.send_raw(_sequence(text, way))
 
     def _understood(self) -> NoticeRoute | None:
         names = ("TERM", "TERM_PROGRAM", "LC_TERMINAL")
         found = _route_of(" ".join(self.environment.get(name, "") for name in names))
         return "osc99" if found is None and self.environment.get("KITTY_WINDOW_ID") else found
-
-    def _send(self, text: SafeText, route: NoticeRoute | None, *, in_tmux: bool = False) -> None:
-        match route:
-            case "osc9":
-                body = f"9;{TITLE}: {text}"
-            case "osc777":
-                body = f"777;notify;{TITLE};{text.replace(';', ',')}"
-            case "osc99":
-                body = f"99;;{TITLE}: {text}"
-            case _:
-                return
-        sequence = f"\x1b]{body}\x1b\\"
-        if in_tmux:
-            doubled = sequence.replace("\x1b", "\x1b\x1b")
-            sequence = f"\x1bPtmux;{doubled}\x1b\\"
-        self.send(sequence)
 
     def _show_by_tmux(self, text: str) -> None:
         # tmux before 3.2 refuses the option.
@@ -131,6 +129,18 @@ class _Tmux(NamedTuple):
 
 def _route_of(name: str) -> NoticeRoute | None:
     return next((route for part, route in _BY_TERMINAL if part in name.lower()), None)
+
+
+def _sequence(text: SafeText, way: NoticeWay) -> str:
+    match way.sequence:
+        case "osc9":
+            body = f"9;{TITLE}: {text}"
+        case "osc777":
+            body = f"777;notify;{TITLE};{text.replace(';', ',')}"
+        case _:
+            body = f"99;;{TITLE}: {text}"
+    sequence = f"\x1b]{body}\x1b\\"
+    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\" if way.in_tmux else sequence
 
 
 def _plain(text: str) -> str:

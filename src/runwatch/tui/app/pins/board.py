@@ -88,8 +88,14 @@ class PinBoard:
         kinds = (resource_named(pin.target.screen) for pin in self.pins)
         return tuple({spec.record: None for spec in kinds if spec.record is not Run and not spec.is_local})
 
-    def has_run(self, run_id: str) -> bool:
-        return any(pin.target.screen == "runs" and run_id in pin.target.ids for pin in self.pins)
+    def name_of_run(self, run_id: str) -> str | None:
+        """Return the user's name of a run's own pin, empty without one; ``None`` if no pin has the run."""
+        names = {
+            pin.name if len(pin.target.ids) == 1 else ""
+            for pin in self.pins
+            if pin.target.screen == "runs" and run_id in pin.target.ids
+        }
+        return max(names, default=None)
 
     def note_gone(self, kind: str, record_id: str) -> None:
         """Note that the service does not know a record any more."""
