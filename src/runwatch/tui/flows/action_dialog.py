@@ -8,7 +8,7 @@ and production profiles. :mod:`runwatch.tui.flows.action_response` applies the r
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,8 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_response import apply_response, describe_success, own_id, response_record
 from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.flows.write_sender import (
-    Done,
     PendingWrite,
+    RetryCallbacks,
     WriteSender,
     list_age,
     make_typed_confirmation,
@@ -204,13 +204,12 @@ def build_action_dialog(
         describe=partial(describe_success, session, owner.console.shell_service, mutation, subject),
         refused=refused,
         after=partial(_follow_up, behind, session, mutation, subject, shown),
+        secret_member=mutation.one_time_member,
     )
 
 
-def make_retry_callbacks(
-    screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
-) -> tuple[Callable[[Any], Awaitable[StyledSpans]], Done, Callable[[Any], Awaitable[None]]] | None:
-    """Return the callbacks for the successful retry of a write: text, effects, and what follows the dialog.
+def make_retry_callbacks(screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest) -> RetryCallbacks | None:
+    """Return what follows the successful retry of a write.
 
     Only the id of its record is known. ``None`` if no action declares the operation.
     """
@@ -223,10 +222,12 @@ def make_retry_callbacks(
     record_id = next(iter(kept.path.values()), "")
     subject = PageResult(record_id, None, {}, {"pending_key": body})
 
-    return (
-        partial(describe_success, session, screen.console.shell_service, mutation, subject),
+    return RetryCallbacks(
+        record_id,
         partial(apply_response, screen, session, mutation),
+        partial(describe_success, session, screen.console.shell_service, mutation, subject),
         partial(_follow_up, screen, session, mutation, subject, body),
+        mutation.one_time_member,
     )
 
 

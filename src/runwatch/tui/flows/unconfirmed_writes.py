@@ -6,9 +6,9 @@ with exactly these, so that nothing is done twice, or discards it and checks whe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.base.errors import RunwatchError
@@ -16,12 +16,12 @@ from runwatch.base.json import loads
 from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
-from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
 from runwatch.tui.flows.write_sender import (
-    Done,
     PendingWrite,
+    RetryCallbacks,
     WriteSender,
     make_problem_entry,
     make_typed_confirmation,
@@ -156,27 +156,13 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {key} or :outbox retries or discards {them}"
 
 
-class _Effects(NamedTuple):
-    """What follows the successful retry of a write; the callbacks of :class:`WriteSender`.
-
-    Attributes:
-        id: The id of its record.
-    """
-
-    id: str
-    done: Done
-    describe: Callable[[Any], Awaitable[StyledSpans]] | None = None
-    after: Callable[[Any], Awaitable[None]] | None = None
-
-
-def _effects(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> _Effects:
+def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> RetryCallbacks:
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
 
     facts, written = OPERATIONS[write.request.operation], write.request
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
-        describe, take, after = declared
-        return _Effects(next(iter(written.path.values()), ""), take, describe, after)
+        return declared
 
     def done(_: str, answer: Any, is_watched: bool) -> None:
         run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
@@ -189,7 +175,7 @@ def _effects(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedW
                 screen.console.show_run(run.id)
         session.live.refresh(Run)
 
-    return _Effects("kept", done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
+    return RetryCallbacks("kept", done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
 
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
@@ -211,9 +197,9 @@ def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWri
         age=_sent(screen, write),
         shows_secret=_shows_secret(write),
     )
-    effects = _effects(screen, session, write)
-    items = [PendingWrite(effects.id, written, write)]
-    return WriteSender(screen, session, text, items, effects.done, describe=effects.describe, after=effects.after)
+    record_id, done, describe, after, secret_member = _callbacks(screen, session, write)
+    items = [PendingWrite(record_id, written, write)]
+    return WriteSender(screen, session, text, items, done, describe=describe, after=after, secret_member=secret_member)
 
 
 class _RetrySeveral(WriteSender):
@@ -234,12 +220,12 @@ class _RetrySeveral(WriteSender):
             typed=_typed_count(session, writes),
         )
         keys = _row_keys(writes)
-        effects = {keys[write.id]: _effects(screen, session, write) for write in writes}
+        callbacks = {keys[write.id]: _callbacks(screen, session, write) for write in writes}
 
         def done(key: str, answer: Any, _: bool) -> None:
             # Nothing opens: the user looks at all of them.
             is_watched = False
-            effects[key].done(effects[key].id, answer, is_watched)
+            callbacks[key].done(callbacks[key].record_id, answer, is_watched)
 
         items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
         super().__init__(screen, session, text, items, done)

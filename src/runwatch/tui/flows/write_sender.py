@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from textual.worker import Worker
@@ -96,6 +96,16 @@ If it is closed, the user does something else by now, so nothing may be selected
 """
 
 
+class RetryCallbacks(NamedTuple):
+    """What follows the successful retry of a write; see :class:`WriteSender` for all but the id of its record."""
+
+    record_id: str
+    done: Done
+    describe: Callable[[Any], Awaitable[StyledSpans]] | None = None
+    after: Callable[[Any], Awaitable[None]] | None = None
+    secret_member: str = ""
+
+
 class WriteSender:
     """Sends the writes that its dialog confirms.
 
@@ -108,6 +118,7 @@ class WriteSender:
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
             ``None`` for that of its code.
         after: Called with the response once the dialog of a single successful write has closed.
+        secret_member: Member of a single write's response that holds a secret, shown only this once.
     """
 
     def __init__(
@@ -121,8 +132,10 @@ class WriteSender:
         describe: Callable[[Any], Awaitable[StyledSpans]] | None = None,
         refused: Callable[[RunwatchError], SafeText | None] | None = None,
         after: Callable[[Any], Awaitable[None]] | None = None,
+        secret_member: str = "",
     ) -> None:
         self._after = after
+        self._secret_member = secret_member
         self._describe = describe or self._describe_record
         self._refused = refused
         self._answer: Any = None
@@ -277,14 +290,10 @@ class WriteSender:
 
     def _offer_secret(self) -> bool:
         """Show the response's one-time secret on the dialog, if the action declares one; return whether there is."""
-        from runwatch.view.resources.registry import mutation_for_operation
-
-        mutation = mutation_for_operation(self._items[0].write.operation)
-        name = "" if mutation is None else mutation.one_time_member
-        secret = self._answer.get(name) if name and isinstance(self._answer, dict) else None
+        secret = self._answer.get(self._secret_member) if isinstance(self._answer, dict) else None
         if not isinstance(secret, str) or not secret:
             return False
-        self.dialog.offer_secret(line(name), Secret(secret))
+        self.dialog.offer_secret(line(self._secret_member), Secret(secret))
         return True
 
     async def _deliver(self, item: PendingWrite) -> RunwatchError | None:
