@@ -1,4 +1,4 @@
-"""Runs that move by themselves: in time, against their cap, through cancelling, failures and restarts."""
+"""Runs that go on by themselves: in time, against their cap, through cancelling, failures and restarts."""
 
 from __future__ import annotations
 

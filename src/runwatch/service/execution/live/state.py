@@ -185,7 +185,7 @@ class FinishedCheck:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """Recorded facts of a live run that decide its next move.
+    """Recorded facts of a live run that decide its next step.
 
     Attributes:
         verifier_id: The customer's check; ``None`` for the built-in one.
