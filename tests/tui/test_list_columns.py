@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.json import loads
 from runwatch.tui.widgets.lists.event_log import EventLog
 from tests.support.builders import live_receipt, problem, run
 from tests.support.scripted import Said, ScriptedService
@@ -131,7 +132,13 @@ async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path
 
 async def test_receipts_say_the_verdict_and_the_reason_whole_in_80_columns(tmp_path: Path) -> None:
     failed = {"recorded_check": {"state": "customer_unavailable"}, "slice_id": "sl_1"}
-    receipts = [live_receipt("ex_1", slices=[failed]), live_receipt("ex_2", reason="dispatch_internal_error")]
+    little = {"usd": loads("0.00002"), "platform_fee_usd": 0}
+    receipts = [
+        live_receipt(f"ex_01HXE{0:021}", slices=[failed], totals=little),
+        live_receipt(
+            f"ex_01HXE{1:021}", reason="dispatch_internal_error", decision_packet={"verdict": "no_verdict"}
+        ),
+    ]  # fmt: skip
     async with console(ScriptedService(receipts=receipts, account=None), tmp_path, size=SIZES[0]) as driven:
         await driven.press("2")
         await driven.comes("dispatch_internal_error ")
