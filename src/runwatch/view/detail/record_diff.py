@@ -77,7 +77,7 @@ def _repeats_ids(ids: tuple[Any, Any], one: Any, other: Any) -> bool:
     mine, theirs = ids
     if not all(isinstance(text, str) and text for text in (mine, theirs, one, other)):
         return False
-    return one != other and str(one).replace(mine, theirs) == other
+    return bool(one != other and str(one).replace(mine, theirs) == other)
 
 
 def _shown(record: Mapping[str, Any], path: json_paths.JsonPath, value: Any) -> SafeText | None:

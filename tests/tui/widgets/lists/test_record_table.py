@@ -189,12 +189,13 @@ async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
 
 async def test_a_note_is_wrapped_to_the_width_of_the_moment() -> None:
     async with staged() as (app, table, pilot):
-        table.note = [line("No output checks yet. " + "runwatch verifiers register registers one. " * 3)]
+        said = line("No output checks yet." + " runwatch verifiers register registers one." * 3)
+        table.note = [said]
         for columns in (100, 80, 160):
             await pilot.resize_terminal(columns, 24)
             await pilot.pause()
             shown = " ".join(row.strip(" ┃") for row in lines_of(app)[3 : 3 + table.note_row_count])
-            assert shown == table.note[0].rstrip()
+            assert shown == said
             assert table.note_row_count == {100: 2, 80: 3, 160: 1}[columns]
 
 
