@@ -51,6 +51,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
                 ensure_running(paths.local_service_dir)
 
         def start_local(directory: Path) -> local_service.LocalService:
+            _make_database(paths.database)
             service = ensure_running(directory)
             add_sample_profile(paths, service.base_url)
             return service
@@ -73,3 +74,11 @@ def run_demo(environment: Mapping[str, str]) -> int:
         finally:
             # A service that is still starting could not be stopped.
             starting.join()
+
+
+def _make_database(file: Path) -> None:
+    """Create the console's database while the service starts; the console reports a failure when it opens it."""
+    from runwatch.store.db.database import Database
+
+    with contextlib.suppress(RunwatchError):
+        Database.open(file).close()
