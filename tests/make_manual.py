@@ -78,7 +78,8 @@ COMMANDS_TEXT: Final = """\
   variables but `RUNWATCH_CONFIG` and `RUNWATCH_DATA_DIR`: no API key. It has no terminal. A `runwatch` in it finds the
   same profile; for the local service it needs `--local`.
 - `esc` stops it, and so does `timeout_s`, with everything that it has started. The first 256 KiB of its output are
-  kept and cleaned like everything that a service sends. A failure tells the exit status.
+  kept and cleaned like everything that a service sends. The pane shows lines as the program writes them; many programs
+  write late when no terminal reads. A failure tells the exit status.
 - `--read-only` does not hold it back: runwatch cannot know what a program does.
 
 Three that are useful as they are, with the address and the programs of your machine:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,25 @@ async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path
         await driven.shows("Write it down?")
         await driven.reaches("file: done with 2 records", "down", "enter")
         assert written.read_text().split() == [noon.LIVE, noon.DONE]
+
+
+async def test_output_is_shown_as_it_comes_and_a_cursor_at_its_end_follows_it(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    slow = f'[commands.slow]\nrun = ["sh", "-c", "seq -f line%g 60; cat \'{fifo}\'"]\nkey = "f6"\n'
+    async with console(noon.service(), tmp_path, size=SIZE, settings=slow) as driven:
+        await driven.select(noon.LIVE)
+        await driven.reaches("line60", "f6")
+        assert "esc stops" in driven.text
+        for keys, first, last in (((), False, True), (("g",), True, False)):
+            await driven.press(*keys)
+            # The program waits for its reader: neither end is open before the other one.
+            await asyncio.to_thread(fifo.write_text, "the rest\n")
+            await driven.shows("done")
+            assert ("line1 " in driven.text, "the rest" in driven.text) == (first, last)
+            await driven.press("escape")
+            await driven.reaches("line60", "f6")
+        await driven.press("escape")
 
 
 async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Path) -> None:

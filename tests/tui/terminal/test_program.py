@@ -34,6 +34,18 @@ async def test_only_the_beginning_of_a_long_output_is_kept() -> None:
     assert (len(result.output), result.is_cut, result.failure) == (MAX_OUTPUT_BYTES, True, "")
 
 
+async def test_what_has_come_so_far_is_told(tmp_path: Path) -> None:
+    fifo, heard = tmp_path / "fifo", asyncio.Queue[bytes]()
+    os.mkfifo(fifo)
+    words = ["sh", "-c", f"echo first; cat {fifo}"]
+    running = asyncio.create_task(
+        run_program(words, {"PATH": os.defpath}, None, limit_s=LONG_S, hear=lambda kept: heard.put_nowait(bytes(kept)))
+    )
+    assert await heard.get() == b"first\n"
+    await asyncio.to_thread(fifo.write_text, "second\n")
+    assert await heard.get() == (await running).output == b"first\nsecond\n"
+
+
 async def test_a_child_that_keeps_the_output_open_is_not_waited_for() -> None:
     result = await sh("sleep 600 & echo done; echo $! >&2")
     done, pid = result.output.split()

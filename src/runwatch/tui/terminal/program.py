@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -57,6 +57,7 @@ async def run_program(
     *,
     limit_s: float,
     reads_output: bool = True,
+    hear: Callable[[bytearray], None] = lambda kept: None,
 ) -> ProgramResult:
     """Run a program in its own session, and return what it wrote. If the caller is cancelled, it is stopped.
 
@@ -64,6 +65,7 @@ async def run_program(
         given: Its standard input; ``None`` for nothing.
         limit_s: Seconds after which it and everything it has started are stopped.
         reads_output: Whether its output is wanted; it may leave children that go on if it is not.
+        hear: Called with all the output that is kept so far whenever there is more of it.
 
     Raises:
         RunwatchError: it does not exist or cannot be started.
@@ -76,7 +78,7 @@ async def run_program(
             stdin = open_files.enter_context(tempfile.TemporaryFile())
             stdin.write(given)
             stdin.seek(0)
-        collector = await _Collector.open() if reads_output else None
+        collector = await _Collector.open(hear) if reads_output else None
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
                 program,
@@ -124,8 +126,15 @@ async def run_program(
 class _Collector:
     """Reads a pipe and keeps its beginning."""
 
-    def __init__(self, end: int, reader: asyncio.StreamReader, transport: asyncio.ReadTransport) -> None:
+    def __init__(
+        self,
+        end: int,
+        reader: asyncio.StreamReader,
+        transport: asyncio.ReadTransport,
+        hear: Callable[[bytearray], None],
+    ) -> None:
         self.end: Final = end
+        self._hear: Final = hear
         self.kept: Final = bytearray()
         self.is_cut = False
         self._is_end_open = True
@@ -133,13 +142,13 @@ class _Collector:
         self._task = asyncio.ensure_future(self._read(reader))
 
     @classmethod
-    async def open(cls) -> _Collector:
+    async def open(cls, hear: Callable[[bytearray], None]) -> _Collector:
         start, end = os.pipe()
         reader = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(start, "rb", 0)
         )
-        return cls(end, reader, transport)
+        return cls(end, reader, transport, hear)
 
     async def finish(self) -> None:
         """Wait for the rest of the output, but not for children that keep it open."""
@@ -160,8 +169,10 @@ class _Collector:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         while chunk := await reader.read(_CHUNK_BYTES):
             room = MAX_OUTPUT_BYTES - len(self.kept)
-            self.kept.extend(chunk[:room])
             self.is_cut = self.is_cut or len(chunk) > room
+            if room > 0:
+                self.kept.extend(chunk[:room])
+                self._hear(self.kept)
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 from textual.worker import Worker
 
 from runwatch.base.errors import RunwatchError
@@ -36,6 +38,10 @@ MAX_SHOWN_LINES: Final = 2_000
 """Lines of output that a pane shows; laying out more would hold the screen."""
 
 
+SHOW_EVERY_S: Final = 0.25
+"""How long output may wait for its place in the pane; drawing each piece as it comes would hold the screen."""
+
+
 class CommandPane(ModalOverlay):
     """A command that runs, and then its output. ``esc`` stops the command, or closes the output."""
 
@@ -49,6 +55,8 @@ class CommandPane(ModalOverlay):
     def __init__(self, about: SafeText) -> None:
         super().__init__(id="command-pane")
         self._about: Final = about
+        self._timer: Timer | None = None
+        self._has_output = False
         self.worker: Worker[None] | None = None
 
     def compose(self) -> Any:
@@ -63,16 +71,36 @@ class CommandPane(ModalOverlay):
             view.focus()
             view.show([text_section(line("running"), role=Role.QUIET)])
 
+    def show_soon(self, make_text: Callable[[], SafeText]) -> None:
+        """Show the output so far in a moment, once for all that has come until then."""
+        if self._timer is None and self.is_attached:
+            self._timer = self.set_timer(SHOW_EVERY_S, partial(self._show_now, make_text))
+
+    def _show_now(self, make_text: Callable[[], SafeText]) -> None:
+        self._timer = None
+        if self.worker is not None and not self.is_leaving:
+            self._show(make_text())
+
     def show(self, text: SafeText, ending: SafeText, role: str) -> None:
         """Show the output and how the command ended."""
         self.worker = None
+        is_first = not self._has_output
+        self._show(text)
+        if is_first:
+            self.query_one(DetailView).reset()
+        self.set_border_text(state=(label_span(ending, role),), counters=(label_span("esc closes"),))
+
+    def _show(self, text: SafeText) -> None:
+        """Show output; a cursor at its end stays there."""
         view = self.query_one(DetailView)
+        is_at_end = view.cursor >= view.line_count() - 1
         rows = (text or "no output").split("\n")
         more = len(rows) - MAX_SHOWN_LINES
         shown = [line(row, None) for row in rows[:MAX_SHOWN_LINES]]
         view.show([text_section(*shown, *([line(f"{more} more lines; the pager shows them")] if more > 0 else []))])
-        view.reset()
-        self.set_border_text(state=(label_span(ending, role),), counters=(label_span("esc closes"),))
+        if is_at_end:
+            view.move_cursor(view.line_count() - 1)
+        self._has_output = True
 
     def action_leave(self) -> None:
         if self.worker is not None:
@@ -92,6 +120,7 @@ class _CommandRun:
         self._command: Final = command
         self._calls: Final = calls
         self._results: list[tuple[ProgramCall, ProgramResult]] = []
+        self._outputs: list[tuple[ProgramCall, bytes | bytearray]] = []
         about = records_text(screen.spec, [call.record_id for call in calls], screen.console.glyphs)
         self._pane: Final = CommandPane(line(f"{command.name}   {about}"))
 
@@ -105,13 +134,16 @@ class _CommandRun:
         command, console = self._command, self._screen.console
         try:
             for call in self._calls:
+                self._outputs.append((call, b""))
                 result = await run_program(
                     call.words,
                     call.environment,
                     call.input,
                     limit_s=command.timeout_s,
                     reads_output=command.output != "nothing",
+                    hear=self._hear,
                 )
+                self._outputs[-1] = (call, result.output)
                 self._results.append((call, result))
                 if result.failure:
                     break
@@ -123,6 +155,12 @@ class _CommandRun:
             self._close()
             console.notify_user(f"{command.name}: stopped", Role.WARN)
             raise
+
+    def _hear(self, kept: bytearray) -> None:
+        """Have the pane show what has come of the running call."""
+        self._outputs[-1] = (self._outputs[-1][0], kept)
+        if self._command.output == "pane":
+            self._pane.show_soon(self._text)
 
     async def _show(self) -> None:
         output = self._command.output
@@ -159,11 +197,11 @@ class _CommandRun:
     def _text(self) -> SafeText:
         """Return the output; that of several records below a heading each."""
         if len(self._calls) == 1:
-            return output_text(self._results[0][1].output)
+            return output_text(bytes(self._outputs[0][1]))
         parts = []
-        for call, result in self._results:
+        for call, output in self._outputs:
             name = short_id(call.record_id, self._screen.console.glyphs)
-            parts += [line(f"{self._screen.spec.singular} {name}"), output_text(result.output), line("")]
+            parts += [line(f"{self._screen.spec.singular} {name}"), output_text(bytes(output)), line("")]
         return join(parts, "\n")
 
 
