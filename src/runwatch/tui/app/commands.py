@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
@@ -19,11 +20,11 @@ from runwatch.tui.flows.model_servers import can_search
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.shell.refusals import key_refusal
-from runwatch.view.resources.registry import RESOURCES
+from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.format import TimeMode
+from runwatch.view.text.format import TimeMode, ago, state_label
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, join, line
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import OwnCommand
@@ -104,7 +105,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
                   keys.shown("app.help"))  # fmt: skip
     yield PaletteCommand("open", "Open a record by its id; add an unknown run to the watch list.",
                   partial(open_run, console), argument_name="ID", needs_argument=True,
-                  complete=partial(_known_ids, console))  # fmt: skip
+                  complete=partial(_known_ids, console), describe=partial(_describe_id, console))  # fmt: skip
     yield PaletteCommand("filter", "Filter the rows of this view.", partial(filter_view, console),
                   keys.shown("screen.filter"), argument_name="FILTER", needs_argument=True)  # fmt: skip
     if isinstance(console.screen, ListScreen):
@@ -162,24 +163,43 @@ def _known_ids(console: NavigatingApp, begun: str) -> Iterator[str]:
     yield from islice(dict.fromkeys(matching), MAX_SUGGESTED_IDS)
 
 
-async def open_run(console: NavigatingApp, text: str) -> None:
-    """Open a run by its id or by a part of one known id; load it first if unknown.
+def _describe_id(console: NavigatingApp, id: str) -> SafeText:
+    """Describe the known record with an id: what it is, its state, and its age."""
+    session, glyphs = console.session, console.glyphs
+    if session is None:
+        return line("")
+    for spec in (resource_named("runs"), *RESOURCES):
+        known = session.store.collection(session.scope.profile, spec.kind).by_id.get(id)
+        if known is None or not spec.has_screen or spec.is_local:
+            continue
+        status, at = getattr(known.record, "status", None), getattr(known.record, "created_at", None)
+        words = [line(spec.singular)]
+        words += [state_label(status, glyphs)] if isinstance(status, str) else []
+        words += [ago(at, console.clock.now())] if isinstance(at, datetime) else []
+        return join(words, f" {glyphs.dot} ")
+    return line("")
 
-    An id of another known record opens that.
+
+async def open_run(console: NavigatingApp, text: str) -> bool:
+    """Open a run by its id or by a part of one known id; load it first if unknown. An id of another known record opens
+    that.
+
+    Returns:
+        Whether it is open; an unknown run becomes a recent command once it is found.
     """
     session, before = console.console_screen.connected_session(), console.screen
     if session is None:
-        return
+        return False
     for spec in RESOURCES:
         if spec.kind != Run.KIND and spec.has_screen and not spec.is_local:
             is_run = text in session.store.collection(session.scope.profile, Run.KIND).by_id
             if not is_run and text in session.store.collection(session.scope.profile, spec.kind).by_id:
                 await console.open_record(spec.kind, text)
-                return
+                return True
     found = _find(text, list(session.store.collection(session.scope.profile, Run.KIND).by_id))
     if found is not None:
         await console.open_run(found)
-        return
+        return True
 
     async def read() -> None:
         from runwatch.tui.flows.runs.add_runs import add_to_watch_list, shown_id
@@ -190,12 +210,15 @@ async def open_run(console: NavigatingApp, text: str) -> None:
             # Do not navigate if the user has left this screen in the meantime.
             if outcome.is_found and console.screen is before:
                 await console.open_run(text)
+            if outcome.is_found:
+                console.remember_command(f"open {text}")
             role = Role.PLAIN if outcome.is_found else Role.BAD
             console.console_screen.notify_user(f"{shown_id(text)}: {outcome.words}", role)
 
         run_in_app(console, explain, "opening a run")
 
     start_worker(console, read(), "opening a run", group="open")
+    return False
 
 
 def _find(text: str, known: list[str]) -> str | None:
@@ -233,13 +256,12 @@ async def open_activity_command(console: NavigatingApp, question: str) -> None:
     await open_activity(console, question)
 
 
-async def filter_view(console: NavigatingApp, text: str) -> None:
-    """Filter the front list; on other screens, the list of runs."""
+async def filter_view(console: NavigatingApp, text: str) -> bool:
+    """Filter the front list; on other screens, the list of runs. Return whether the filter can be read."""
     if not isinstance(console.screen, ResourceScreen):
         await console.go_to("runs", is_root=True)
     screen = console.screen
-    if isinstance(screen, ResourceScreen):
-        screen.filter_by(text)
+    return isinstance(screen, ResourceScreen) and screen.filter_by(text)
 
 
 async def export_command(console: NavigatingApp, name: str) -> None:
@@ -250,13 +272,14 @@ async def export_command(console: NavigatingApp, name: str) -> None:
         export_to_named_file(console.screen, name)
 
 
-async def use_theme(console: NavigatingApp, name: str) -> None:
+async def use_theme(console: NavigatingApp, name: str) -> bool:
     try:
         console.apply_theme(name)
     except RunwatchError as error:
         console.console_screen.notify_user(str(error), Role.BAD)
-        return
+        return False
     console.console_screen.notify_user(f"theme {name} for this session; Settings keeps it")
+    return True
 
 
 async def show_times(console: NavigatingApp, mode: str) -> None:
@@ -269,17 +292,16 @@ async def _quit(console: NavigatingApp, _: str) -> None:
 
 
 def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
-    async def go(text: str) -> None:
+    async def go(text: str) -> bool:
         word, _, question = text.partition(" ")
         if spec.is_local and word == "around":
             await open_activity_command(console, question)
-            return
+            return True
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):
             await console.go_to(spec.name, is_root=True)
             screen = console.screen
-        if text and isinstance(screen, ResourceScreen):
-            screen.filter_by(text)
+        return not (text and isinstance(screen, ResourceScreen)) or screen.filter_by(text)
 
     title = spec.title.partition(" · ")[0]
     words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
@@ -339,8 +361,8 @@ def _own_command(screen: ListScreen, command: OwnCommand) -> Callable[[str], Awa
     return start
 
 
-def _named_filter(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[None]]:
-    async def apply(_: str) -> None:
-        await filter_view(console, f":{name}")
+def _named_filter(console: NavigatingApp, name: str) -> Callable[[str], Awaitable[bool]]:
+    async def apply(_: str) -> bool:
+        return await filter_view(console, f":{name}")
 
     return apply

@@ -82,8 +82,6 @@ FIRST_GATHER_S: Final = 0.01
 
 _log: Final = logging.getLogger(__name__)
 
-MAX_RECENT_COMMANDS: Final = 5
-
 INTERRUPT_AGAIN_S: Final = 3.0
 """For how long a second ctrl+c quits."""
 
@@ -278,9 +276,8 @@ class ConsoleApp(NavigatingApp):
     async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
         """Run the submitted command on the screen that was in front."""
         message.stop()
-        text = f"{message.command.name} {message.argument}".strip()
-        self.recent_commands = [text, *(each for each in self.recent_commands if each != text)][:MAX_RECENT_COMMANDS]
-        await message.command.do(message.argument)
+        if await message.command.do(message.argument) is not False:
+            self.remember_command(f"{message.command.name} {message.argument}".strip())
 
     def action_outbox(self) -> None:
         """Show unconfirmed writes, to retry or discard them."""

@@ -27,24 +27,27 @@ class PaletteCommand:
     Attributes:
         name: The word to type.
         help: What it does, in a sentence.
-        do: Runs it with the text typed after the name.
+        do: Runs it with the text typed after the name; returns False if that is not to be offered again as it did
+            nothing, or not yet.
         key: The key that does the same, as shown in hints.
         argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
         needs_argument: Whether the argument is required.
         known: The values of the argument, which are suggested; empty if it takes others.
         is_found_by_value: Whether a part of a known value suggests it, without the command's name.
         complete: Suggests values for the argument typed so far; it takes others too.
+        describe: Says what a suggested value is, empty for nothing known.
     """
 
     name: str
     help: str
-    do: Callable[[str], Awaitable[None]]
+    do: Callable[[str], Awaitable[bool | None]]
     key: SafeText = _NOTHING
     argument_name: str = ""
     needs_argument: bool = False
     known: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     complete: Callable[[str], Iterable[str]] | None = None
+    describe: Callable[[str], SafeText] | None = None
     is_found_by_value: bool = False
 
 
@@ -58,6 +61,13 @@ class CommandSuggestion:
     def is_whole(self) -> bool:
         """Whether the line can be run as it is."""
         return bool(self.argument) or not self.command.needs_argument
+
+    @property
+    def about(self) -> SafeText:
+        """What its value is, or what its command does."""
+        describe = self.command.describe
+        known = describe(self.argument) if describe is not None and self.argument else _NOTHING
+        return known or line(self.command.help)
 
 
 class CommandError(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from runwatch.base.network.service_target import normalise_base_url
 from runwatch.records.run import Run
@@ -88,6 +88,9 @@ class ProfileSessions(Protocol):
     def go_to(self, name: str) -> bool:
         """Switch the console to a profile; return whether its session is open."""
         ...
+
+
+MAX_RECENT_COMMANDS: Final = 5
 
 
 class Console(WidgetApp):
@@ -297,6 +300,11 @@ class Console(WidgetApp):
 
     def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
         return ()
+
+    def remember_command(self, text: str) -> None:
+        """Note a line of the command line that has worked."""
+        others = (each for each in self.recent_commands if each != text)
+        self.recent_commands = [text, *others][:MAX_RECENT_COMMANDS]
 
     def pin_name(self, run_id: str) -> str | None:
         """Return the user's name of the pin of a run, empty for a made one; ``None`` if the run is not pinned."""

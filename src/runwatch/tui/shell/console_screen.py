@@ -614,7 +614,7 @@ class RowScreen(ConsoleScreen):
     def filter_text(self) -> str:
         raise NotImplementedError
 
-    def filter_by(self, text: str) -> None:
+    def filter_by(self, text: str) -> bool:
         raise NotImplementedError
 
     def export_pieces(self, form: FileFormat, rows: Sequence[RecordRow[Any]]) -> Iterator[str]:

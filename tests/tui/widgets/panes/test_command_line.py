@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -154,13 +155,13 @@ async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(tmp_
     async with console(service(), tmp_path, until="ex_failed2") as driven:
         await driven.press("colon")
         await driven.type("open FAIL")
-        assert "▸ open ex_failed2 " in driven.text
+        assert re.search(r"▸ open ex_failed2 +run · ✗ failed · \d+\w ago", driven.text)
         await driven.press("enter")
         await driven.until(lambda: driven.table.cursor_key == "ex_failed2", "the run")
         await driven.press("colon")
         assert "▸ open ex_failed2 " in driven.text
         await driven.type("xyzzy")
-        await driven.shows("nothing matches xyzzy")
+        await driven.shows("nothing matches xyzzy; esc, then / filters rows")
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
@@ -297,17 +298,24 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
     async with console(service, tmp_path) as driven:
         await driven.say("open ex_other99")
         await driven.shows("added")
+        assert driven.app.recent_commands == ["open ex_other99"]
         assert driven.table.cursor_key == "ex_other99"
         assert [watched.run_id for watched in await driven.session.watch_list.list(driven.session.scope)] == [
             "ex_other99"
         ]
 
 
-@pytest.mark.exhaustive
-async def test_a_run_that_is_not_there_is_not_watched(tmp_path: Path) -> None:
+async def test_a_run_that_is_not_there_is_not_watched_and_only_what_worked_is_offered_again(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
+        await driven.say("open failed2")
         await driven.say("open ex_nothing")
         await driven.shows("ex_nothing: not found, not added")
+        await driven.say("runs is:nothing")
+        await driven.press("escape")
+        await driven.press("colon")
+        assert "▸ open ex_failed2 " in driven.text
+        assert "ex_nothing " not in driven.text
+        assert "runs is:nothing" not in driven.text
         assert await driven.session.watch_list.list(driven.session.scope) == []
 
 

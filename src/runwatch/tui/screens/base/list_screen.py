@@ -175,12 +175,17 @@ class ListScreen(RowScreen):
         elif self._goes_to_end:
             self.stop_going()
 
-    def filter_by(self, text: str) -> None:
-        """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error."""
-        if not self._apply_filter(text):
-            self.action_filter()
-            self.query_one("#filter", FilterBar).edit(text)
-            self._apply_filter(text)
+    def filter_by(self, text: str) -> bool:
+        """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error.
+
+        Returns:
+            Whether the filter is valid.
+        """
+        if self._apply_filter(text):
+            return True
+        self.action_filter()
+        self.query_one("#filter", FilterBar).edit(text)
+        return self._apply_filter(text)
 
     def read_source(self) -> None:
         start_worker(self, self._read_rows(), f"reading {self.spec.name}", group="source", exclusive=True)

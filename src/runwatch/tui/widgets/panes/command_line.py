@@ -200,7 +200,9 @@ class CommandLine(Overlay):
         else:
             return ""
         key = get_app(self).keys.shown("screen.filter")
-        return reason if "; did you mean" in reason or " takes " in reason else f"{reason}; esc {key} filters rows"
+        return (
+            reason if "; did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
+        )
 
     def _refusal(self, text: str) -> SafeText:
         return self._refused.get(text.strip(" :").casefold(), line(""))
@@ -241,7 +243,7 @@ class _Suggestions(LineList, inherit_bindings=False):
     @property
     def cut_help(self) -> SafeText:
         """What the command at the cursor does, if it is cut."""
-        text = line("" if self.chosen is None else self.chosen.command.help)
+        text = line("") if self.chosen is None else self.chosen.about
         return text if self.chosen is not None and cell_width(text) > self._room(self.chosen)[1] else line("")
 
     def cursor_moved(self) -> None:
@@ -286,7 +288,7 @@ class _Suggestions(LineList, inherit_bindings=False):
             self.piece(cursor, ACCENT, style),
             self.piece(fit(name, names, mark=mark), Role.PLAIN, style),
             to_segment(line("  "), style),
-            self.piece(fit(truncate(line(command.help), room, mark), room), Role.QUIET, style),
+            self.piece(fit(truncate(found.about, room, mark), room), Role.QUIET, style),
             to_segment(line(" "), style),
             self.piece(command.key, ACCENT, style),
         ]
