@@ -30,8 +30,8 @@ from runwatch.tui.flows.write_sender import (
     list_age,
     make_typed_confirmation,
     profile_label,
-    request_text,
 )
+from runwatch.tui.flows.write_texts import request_text
 from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
@@ -172,10 +172,10 @@ def build_action_dialog(
     """
     mutation = action.mutation
     assert mutation is not None
-    facts, record_id = OPERATIONS[mutation.operation], "" if subject is None else subject.id
-    path = fill_path(facts, record_id)
+    operation, record_id = OPERATIONS[mutation.operation], "" if subject is None else subject.id
+    path = fill_path(operation, record_id)
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
-    usual = DialogWords(f"{facts.title}{name}", mutation.sentence(subject), action.confirm_label)
+    usual = DialogWords(f"{operation.title}{name}", mutation.sentence(subject), action.confirm_label)
     words = mutation.words_for(shown) or usual
     text = DialogText(
         title=line(f"{words.title} on {line(session.target.profile)}"),
@@ -187,13 +187,13 @@ def build_action_dialog(
         key=line(key),
         body=None if body is None else render_request_body(shown),
         typed=make_typed_confirmation(session, record_id) if record_id else None,
-        age=list_age(session, facts.record) if record_id else None,
+        age=list_age(session, operation.record) if record_id else None,
         record_id=record_id,
         shows_secret=bool(mutation.one_time_member) or mutation.private_page is not None,
     )
     if record_id:
         shown_text = text
-        text = replace(text, now=lambda: replace(shown_text, age=list_age(session, facts.record)))
+        text = replace(text, now=lambda: replace(shown_text, age=list_age(session, operation.record)))
 
     return WriteSender(
         owner,

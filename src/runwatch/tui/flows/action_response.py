@@ -67,21 +67,21 @@ def apply_response(
         about: The id of the changed record; empty for a new one, which is then selected.
         is_watched: Whether the dialog is still open; otherwise nothing is selected.
     """
-    facts = OPERATIONS[mutation.operation]
-    value = strip_secrets(facts, answer)
-    record = response_record(session, facts, value)
+    operation = OPERATIONS[mutation.operation]
+    value = strip_secrets(operation, answer)
+    record = response_record(session, operation, value)
     if record is not None:
         store_record(session, record)
-    elif about and facts.record is not None and isinstance(value, dict) and not is_listable(facts.record):
+    elif about and operation.record is not None and isinstance(value, dict) and not is_listable(operation.record):
         # Responses that no list contains, such as test results, are kept for the record's screen.
         now, monotonic = session.clock.now(), session.clock.monotonic()
-        kind, records = name_response_collection(facts.record, about), (facts.record(value),)
+        kind, records = name_response_collection(operation.record, about), (operation.record(value),)
         session.store.apply(
             ListRead(session.scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)
         )
     # A replayed response may be old, so reload the lists.
-    changed = {*mutation.invalidates, *behind.polled_lists(), *(kind for kind in (facts.record,) if kind is not None)}
-    reload_lists(behind, session, [kind for kind in changed if is_listable(kind)])
+    changed = {*mutation.invalidates, *behind.polled_lists(), operation.record}
+    reload_lists(behind, session, [kind for kind in changed if kind is not None and is_listable(kind)])
     if behind.is_attached:
         behind.after_write_succeeded(mutation.operation, value)
     if is_watched and not about and isinstance(behind, RecordScreen):
@@ -97,10 +97,10 @@ def own_id(kind: type[Record], answer: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def response_record(session: ServiceSession, facts: Operation, value: Any) -> Record | None:
+def response_record(session: ServiceSession, operation: Operation, value: Any) -> Record | None:
     """Return the record of a response, merged into the known one, because a response may be partial."""
-    kind = facts.record
-    if kind is None or facts.lists or not is_listable(kind) or not isinstance(value, dict):
+    kind = operation.record
+    if kind is None or operation.lists or not is_listable(kind) or not isinstance(value, dict):
         return None
     record = kind(value)
     known = session.store.get(session.scope.profile, kind.KIND, record.id) if record.id else None

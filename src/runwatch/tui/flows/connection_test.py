@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runwatch.api.errors import ApiError
+from runwatch.api.operations import OPERATIONS
 from runwatch.base.errors import RunwatchError, SettingsError
 from runwatch.base.network.service_target import Target
 from runwatch.settings import key_sources
 from runwatch.settings.declarations import Profile
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
-from runwatch.tui.flows.write_sender import problem_entry_from_error
-from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
 from runwatch.view.text.format import duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -78,7 +78,7 @@ async def run_connection_test(console: Console, name: str) -> ConnectionTest:
     except RunwatchError as error:
         bad = StyledText(line(f"{glyphs.bad} {error.title}"), Role.BAD)
         if isinstance(error, ApiError) and target is not None:
-            problem = problem_entry_from_error(error, "getAccount", target, clock.now())
+            problem = problem_entry_from_error(error, OPERATIONS["getAccount"], target, clock.now())
             return ConnectionTest(bad, problem, line(error.hint) if error.hint else None)
         return ConnectionTest(bad, refused=" ".join(part for part in (str(error), error.hint) if part))
     took = duration(clock.monotonic() - began)

@@ -23,12 +23,10 @@ from runwatch.tui.flows.write_sender import (
     PendingWrite,
     RetryCallbacks,
     WriteSender,
-    make_problem_entry,
     make_typed_confirmation,
     profile_label,
-    request_text,
-    submitted_objective,
 )
+from runwatch.tui.flows.write_texts import request_text, submitted_objective
 from runwatch.tui.shell.console_screen import READ_ONLY
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
@@ -147,10 +145,8 @@ class UnconfirmedWrites:
             return ""
         console, oldest = self._console, writes[0]
         # A time and not an age, because the notice stays until the write is retried or discarded.
-        title, sent = (
-            OPERATIONS[oldest.request.operation].title,
-            time_of_day(oldest.created_at, console.render_context()),
-        )
+        title = OPERATIONS[oldest.request.operation].title
+        sent = time_of_day(oldest.created_at, console.render_context())
         what = f"{title}: sent at {sent}" if len(writes) == 1 else f"{len(writes)} writes, the oldest sent at {sent}"
         key, them = console.keys.shown("app.outbox"), "it" if len(writes) == 1 else "them"
         return f"{what}, outcome unknown; {key} or :outbox retries or discards {them}"
@@ -159,13 +155,13 @@ class UnconfirmedWrites:
 def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> RetryCallbacks:
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
 
-    facts, written = OPERATIONS[write.request.operation], write.request
+    operation, written = OPERATIONS[write.request.operation], write.request
     declared = make_retry_callbacks(screen, session, written)
     if declared is not None:
         return declared
 
     def done(_: str, answer: Any, is_watched: bool) -> None:
-        run = Run(answer) if isinstance(answer, dict) and facts.record is Run else Run({})
+        run = Run(answer) if isinstance(answer, dict) and operation.record is Run else Run({})
         # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
         if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
             store_record(session, run)
@@ -180,9 +176,9 @@ def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
     """Build the dialog that retries a write."""
-    facts, written = OPERATIONS[write.request.operation], write.request
+    operation, written = OPERATIONS[write.request.operation], write.request
     text = DialogText(
-        title=line(f"Retry on {line(session.target.profile)}: {facts.title}"),
+        title=line(f"Retry on {line(session.target.profile)}: {operation.title}"),
         sentence=line(
             "Sends the same bytes with the same key once more. If the first sending took effect, the service repeats"
             " its answer; nothing is done twice."
@@ -261,7 +257,9 @@ class _Discard(WriteSender):
             typed=None if is_one else _typed_count(session, writes),
             age=_sent(screen, writes[0]) if is_one else None,
         )
-        super().__init__(screen, session, text, (), lambda *_: None)
+        keys = _row_keys(writes)
+        items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
+        super().__init__(screen, session, text, items, lambda *_: None)
 
     def _title(self) -> str:
         if len(self._writes) == 1:
@@ -269,29 +267,29 @@ class _Discard(WriteSender):
         return f"{len(self._writes)} requests"
 
     async def _send(self) -> None:
-        outcomes = [await self._discard(write) for write in self._writes]
+        outcomes = [await self._discard(*pair) for pair in zip(self._items, self._writes, strict=True)]
         error = next(filter(None, outcomes), None)
         if error is None:
             self.finish((label_span("forgotten here", Role.GOOD),))
         elif not self.dialog.is_open:
             raise error
         elif len(outcomes) == 1:
-            entry = make_problem_entry(self._session, self._writes[0].request.operation, error)
+            entry = self.problem_entry(error)
             self.dialog.show_refusal(entry, next_step=line(error.hint, None) if error.hint else None)
         else:
             kept = sum(outcome is not None for outcome in outcomes)
             self.finish((label_span(f"{len(outcomes) - kept} forgotten here, {kept} kept", Role.WARN),))
         await self._console.report_unconfirmed_writes()
 
-    async def _discard(self, write: UnconfirmedWrite) -> RunwatchError | None:
+    async def _discard(self, item: PendingWrite, write: UnconfirmedWrite) -> RunwatchError | None:
         error: RunwatchError | None = None
         try:
             await self._session.outbox.discard(write)
         except RunwatchError as failure:
             error = failure
-        if len(self._writes) > 1 and self.dialog.is_open:
-            outcome = label_span("forgotten", Role.GOOD) if error is None else label_span(error.title, Role.BAD)
-            self.dialog.show_outcome(_row_keys(self._writes)[write.id], (outcome,))
+        self._show_outcome(
+            item, label_span("forgotten", Role.GOOD) if error is None else label_span(error.title, Role.BAD)
+        )
         return error
 
 

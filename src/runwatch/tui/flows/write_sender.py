@@ -6,35 +6,31 @@ All writes go through the session's outbox, so that one with unknown outcome can
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote
 
 from textual.worker import Worker
 
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.operations import OPERATIONS, Operation, is_listable
 from runwatch.api.write_outcome import is_settled_cancel
-from runwatch.base.clock import format_iso
 from runwatch.base.errors import RunwatchError, WriteInProgressError
-from runwatch.base.json import loads
-from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
-from runwatch.store.repositories.outbox import SendingWrite, UnconfirmedWrite, WriteRequest
+from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.flows.write_texts import unconfirmed_text
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
-from runwatch.view.problems.journal_entries import ProblemEntry
+from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
 from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
-    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 TYPED_CHARACTERS: Final = 6
@@ -42,10 +38,6 @@ TYPED_CHARACTERS: Final = 6
 
 NOTICE_LINES: Final = 2
 """Up to this many lines of an outcome are shown in a notice; more have to be read."""
-
-
-OBJECTIVE_CELLS: Final = 40
-"""Width of an objective that names a request; a longer one is cut."""
 
 _REFUSED: Final = "refused"
 
@@ -144,6 +136,7 @@ class WriteSender:
         self._console = screen.console
         self._session = session
         self._items = tuple(items)
+        self._operation: Final = OPERATIONS[items[0].write.operation]
         self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
@@ -178,7 +171,7 @@ class WriteSender:
             console.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
 
     async def _describe_record(self, answer: Any) -> StyledSpans:
-        return describe_created_record(answer, find_id_member(OPERATIONS[self._items[0].write.operation]))
+        return describe_created_record(answer, find_id_member(self._operation))
 
     async def _send(self) -> None:
         try:
@@ -209,8 +202,7 @@ class WriteSender:
         (error,) = outcomes
         if error is None:
             if isinstance(self._answer, dict):
-                operation = OPERATIONS[self._items[0].write.operation]
-                self.dialog.offer_id(find_record_id(self._answer, find_id_member(operation)))
+                self.dialog.offer_id(find_record_id(self._answer, find_id_member(self._operation)))
             has_secret = self._offer_secret()
             self.finish((label_span("done", Role.GOOD), *to_spans(description)), is_read_later=not has_secret)
         elif isinstance(error, ApiError) and not error.outcome_known:
@@ -222,7 +214,7 @@ class WriteSender:
             # What kept a write from being sent says nothing about an earlier sending of it.
             is_new = item.unconfirmed is None and not isinstance(error, WriteInProgressError)
             had_no_effect = is_new or isinstance(error, ApiError)
-            entry = make_problem_entry(self._session, item.write.operation, error, had_no_effect=had_no_effect)
+            entry = self.problem_entry(error, had_no_effect=had_no_effect)
             step = self._refused(error) if self._refused else None
             # Without a response there is no code to explain, only what is wrong here or with the connection.
             if step is None and error.hint and not isinstance(error, ApiProblem):
@@ -246,6 +238,13 @@ class WriteSender:
             self._notice = f"{self._title()}: {words}", Role.GOOD
         if self.dialog.is_open:
             self.dialog.finish(outcome, closes=closes)
+
+    def problem_entry(self, error: RunwatchError, *, had_no_effect: bool = False) -> ProblemEntry:
+        """Return an error of the session's service as an entry of the problem panel."""
+        session = self._session
+        return problem_entry_from_error(
+            error, self._operation, session.target, session.clock.now(), had_no_effect=had_no_effect
+        )
 
     def _account(self, outcomes: Sequence[RunwatchError | None]) -> str:
         """Count the outcomes of several writes: ``1 cancelled, 1 unknown, 1 had ended``."""
@@ -281,12 +280,12 @@ class WriteSender:
 
     def _record_to_open(self) -> str:
         """Return the id of the record in the response, if a screen lists its kind."""
-        facts = OPERATIONS[self._items[0].write.operation]
-        is_listed = facts.record is not None and is_listable(facts.record) and isinstance(self._answer, dict)
-        return find_record_id(self._answer, find_id_member(facts)) if is_listed else ""
+        record = self._operation.record
+        is_listed = record is not None and is_listable(record) and isinstance(self._answer, dict)
+        return find_record_id(self._answer, find_id_member(self._operation)) if is_listed else ""
 
     def _title(self) -> str:
-        return OPERATIONS[self._items[0].write.operation].title
+        return self._operation.title
 
     def _offer_secret(self) -> bool:
         """Show the response's one-time secret on the dialog, if the action declares one; return whether there is."""
@@ -355,114 +354,6 @@ def _outcome(error: RunwatchError) -> StyledSpan:
             return label_span("already final", Role.QUIET)
         return label_span(f"refused: {error.code or error.status}", Role.BAD)
     return label_span(error.title, Role.BAD)
-
-
-def make_problem_entry(
-    session: ServiceSession, operation: str, error: RunwatchError, *, had_no_effect: bool = False
-) -> ProblemEntry:
-    """Return an error of the session's service as an entry of the problem panel."""
-    now = session.clock.now()
-    return problem_entry_from_error(error, operation, session.target, now, had_no_effect=had_no_effect)
-
-
-def problem_entry_from_error(
-    error: RunwatchError, operation: str, target: Target, at: datetime, *, had_no_effect: bool = False
-) -> ProblemEntry:
-    """Return an error as an entry of the problem panel, also without an RFC 9457 problem.
-
-    Args:
-        had_no_effect: Whether it is certain that the write did nothing.
-    """
-    facts = OPERATIONS[operation]
-    entry: dict[str, Any] = {
-        "time": format_iso(at),
-        "profile": target.profile,
-        "origin": target.origin,
-        "method": facts.method,
-        "path": facts.path,
-        "operation": operation,
-        "title": error.title,
-    }
-    if had_no_effect:
-        entry["had_no_effect"] = True
-    if error.detail:
-        entry["detail"] = error.detail
-    if isinstance(error, ApiError):
-        entry["attempt"] = error.attempts
-        if error.key:
-            entry["key"] = error.key
-    if isinstance(error, ApiProblem):
-        problem = error.problem
-        entry |= {"status": error.status, "code": error.code, "raw": dict(problem.raw)}
-        if problem.instance:
-            entry["instance"] = problem.instance
-    return ProblemEntry(entry)
-
-
-def unconfirmed_text(console: Console, operation: str, path: Mapping[str, str]) -> SafeText | None:
-    """Return the warning that the same request is on its way, or how to retry one whose outcome is unknown.
-
-    A new request would do the same a second time. ``None`` without such a request.
-    """
-    session = console.session
-    for sending in () if session is None else session.sending:
-        if (sending.request.operation, sending.request.path) == (operation, path):
-            return line(
-                f"{_named(sending.request)}, {sent_text(console, sending)}: on its way. Sending from here makes a new"
-                " request; wait for the answer first.",
-                None,
-            )
-    same = [
-        write for write in console.unconfirmed if (write.request.operation, write.request.path) == (operation, path)
-    ]
-    if not same:
-        return None
-    key = console.keys.shown("app.outbox")
-    sent = f"sent at {time_of_day(same[0].created_at, console.render_context())}"
-    what, retry = f"{_named(same[0].request)}, {sent}", "that one with its key"
-    if len(same) > 1:
-        title = OPERATIONS[operation].title
-        what, retry = f"{title}: {len(same)} requests, the oldest {sent}", "those with their keys"
-    return line(
-        f"{what}: outcome unknown. Sending from here makes a new request; to retry {retry}, leave with esc and press"
-        f" {key}.",
-        None,
-    )
-
-
-def _named(request: WriteRequest) -> str:
-    """Return what a request does, with the objective of a submit: a form may be open for another run."""
-    title, objective = OPERATIONS[request.operation].title, line(submitted_objective(request), OBJECTIVE_CELLS)
-    return f'{title} "{objective}"' if objective else title
-
-
-def submitted_objective(request: WriteRequest) -> str:
-    """Return the objective of a submit; empty for any other request."""
-    try:
-        task = loads(request.body or b"").get("task")
-    except (ValueError, AttributeError):
-        return ""
-    objective = task.get("objective") if isinstance(task, dict) else None
-    return objective if isinstance(objective, str) else ""
-
-
-def find_sending(console: Console, key: str) -> SendingWrite | None:
-    """Return the write with this key whose answer has not come yet."""
-    sending = () if console.session is None else console.session.sending
-    return next((each for each in sending if each.request.key == key), None)
-
-
-def sent_text(console: Console, sending: SendingWrite) -> str:
-    return f"sent at {time_of_day(sending.sent_at, console.render_context())}"
-
-
-def request_text(operation: str, path: Mapping[str, str]) -> SafeText:
-    """Return method and path of a request, with its path parameters filled in."""
-    facts = OPERATIONS[operation]
-    shown = facts.path
-    for name, value in path.items():
-        shown = shown.replace(f"{{{name}}}", quote(value, safe=""))
-    return line(f"{facts.method} {shown}", None)
 
 
 def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedConfirmation | None:

@@ -10,12 +10,18 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.clock import format_iso
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
 from runwatch.records.record import Record, amount, flag, integer, mapping, moment, text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from runwatch.api.operations import Operation
+    from runwatch.base.errors import RunwatchError
+    from runwatch.base.network.service_target import Target
     from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 
 SUBMIT: Final = "postExecutions"
@@ -164,6 +170,39 @@ def problem_from_journal(problem: JournalProblem) -> ProblemEntry:
         "raw": dict(problem.raw),
     }
     return ProblemEntry(_present({"time": format_iso(problem.at), **members}))
+
+
+def problem_entry_from_error(
+    error: RunwatchError, operation: Operation, target: Target, at: datetime, *, had_no_effect: bool = False
+) -> ProblemEntry:
+    """Return an error as an entry of the problem panel, also without an RFC 9457 problem.
+
+    Args:
+        had_no_effect: Whether it is certain that the write did nothing.
+    """
+    entry: dict[str, Any] = {
+        "time": format_iso(at),
+        "profile": target.profile,
+        "origin": target.origin,
+        "method": operation.method,
+        "path": operation.path,
+        "operation": operation.id,
+        "title": error.title,
+    }
+    if had_no_effect:
+        entry["had_no_effect"] = True
+    if error.detail:
+        entry["detail"] = error.detail
+    if isinstance(error, ApiError):
+        entry["attempt"] = error.attempts
+        if error.key:
+            entry["key"] = error.key
+    if isinstance(error, ApiProblem):
+        problem = error.problem
+        entry |= {"status": error.status, "code": error.code, "raw": dict(problem.raw)}
+        if problem.instance:
+            entry["instance"] = problem.instance
+    return ProblemEntry(entry)
 
 
 def request_from_journal(request: JournalRequest) -> RequestEntry:
