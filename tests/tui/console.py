@@ -177,7 +177,7 @@ class Driven:
         return {task for task in tasks if task is not None and not self.clock.has_asleep(task)}
 
     def _reads_under_way(self) -> bool:
-        others = self.app.profiles._sessions.values() if "profiles" in self.app.__dict__ else ()
+        others = () if self.app._profiles is None else self.app._profiles._sessions.values()
         sessions = [session for session in (self.app.session, *others) if session is not None]
         tasks = (job.task for session in sessions for job in session.live.scheduler._jobs.values())
         return any(flight is not None and not self.clock.has_asleep(flight) for flight in tasks)

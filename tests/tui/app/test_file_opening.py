@@ -46,10 +46,10 @@ def _no_service(_: Path) -> LocalService:
 async def opened(home: Path, content: bytes | str, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driven]:
     file = home / "kept.ndjson"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
-    opening = LaunchOptions(
+    launch = LaunchOptions(
         Paths(home / "settings.toml", home / "runwatch-data"), {}, SettingOptions(), start_local=_no_service, file=file
     )
-    app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
+    app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
     async with app.run_test(size=size) as pilot:
         yield Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
 

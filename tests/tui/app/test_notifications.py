@@ -169,7 +169,7 @@ async def test_a_notice_calls_a_run_by_its_label_or_the_name_of_its_pin(
         session = driven.session
         await session.notes.write(session.scope, "run", noon.LIVE, "label", label)
         pin = Pin(PinTarget("record", "runs", (noon.LIVE,)), "the big one")
-        await driven.app.pins.change(lambda pins: [*pins, pin])
+        await driven.app.open_pins().change(lambda pins: [*pins, pin])
         await end(driven, noon.LIVE, "completed")
         assert said == [f"run {name} has ended: ✓ completed"]
 

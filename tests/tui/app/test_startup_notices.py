@@ -47,8 +47,8 @@ async def unconfigured(
     async with service:
         socket = await service.listen_locally(home / "service")
         paths = Paths(home / "settings.toml", home / "data")
-        opening = LaunchOptions(paths, {}, SettingOptions(), start_local=start)
-        app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
+        launch = LaunchOptions(paths, {}, SettingOptions(), start_local=start)
+        app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
         async with app.run_test(size=size) as pilot:
             yield Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
             if go is not None:

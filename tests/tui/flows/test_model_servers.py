@@ -74,8 +74,8 @@ async def local(
 
     async with service:
         socket = await service.listen_locally(home / "service")
-        opening = LaunchOptions(paths, {}, SettingOptions(local=demo), start_local=start, demo=demo)
-        app = ConsoleApp(opening, clock=FakeClock(NOON, manual=True))
+        launch = LaunchOptions(paths, {}, SettingOptions(local=demo), start_local=start, demo=demo)
+        app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
         async with app.run_test(size=size) as pilot:
             driven = Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
             await driven.until(lambda: app.session is not None, "the desk to open")

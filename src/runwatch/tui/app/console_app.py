@@ -7,7 +7,6 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -95,23 +94,22 @@ class ConsoleApp(NavigatingApp):
     """The console.
 
     Attributes:
-        unconfirmed_writes: Writes with unknown outcome.
         notices: Temporary notices above the hints.
         farewell: After the end, the runs that go on and the requests with unknown outcome, as lines; empty for none.
     """
 
     BINDINGS = make_bindings("app")
 
-    def __init__(self, opening: LaunchOptions, *, clock: Clock | None = None) -> None:
-        loaded = load_settings_file(opening.paths.settings_file, clock=clock or SystemClock())
+    def __init__(self, launch: LaunchOptions, *, clock: Clock | None = None) -> None:
+        loaded = load_settings_file(launch.paths.settings_file, clock=clock or SystemClock())
         self.loaded = loaded
-        self.resolver = SettingsResolver(opening.options, opening.environment, loaded, opening.paths)
+        self.resolver = SettingsResolver(launch.options, launch.environment, loaded, launch.paths)
         self.settings = self.resolver.settings()
         self.warnings = settings_warnings(loaded)
         keys = KeyMap(self.settings.keys)
         self.command_keys = CommandKeys(keys, self.settings.commands)
         self.warnings.extend((*keys.problems, *self.command_keys.problems))
-        self.theme_directories = theme_directories(opening.paths.settings_file.parent / "themes")
+        self.theme_directories = theme_directories(launch.paths.settings_file.parent / "themes")
         try:
             palette = load_theme(self.settings.theme, self.theme_directories)
         except RunwatchError as error:
@@ -120,7 +118,7 @@ class ConsoleApp(NavigatingApp):
         glyphs = GLYPHS[self.settings.glyphs]
         super().__init__(palette=palette, glyphs=glyphs, keys=keys, clock=clock)
         self.uses_mouse = self.settings.mouse
-        self.launch = opening
+        self.launch = launch
         self.store = Store()
         self.row_cache = None
         self.session = None
@@ -128,7 +126,7 @@ class ConsoleApp(NavigatingApp):
         self.first_screen = None
         self.startup_status = "opening…"
         self.time_mode = cast(TimeMode, self.settings.time)
-        self.profile_name = LOCAL if opening.file is None else FILE_PROFILE
+        self.profile_name = LOCAL if launch.file is None else FILE_PROFILE
         self._changed: set[str] = set()
         self._gather: Timer | None = None
         self._notified_at = -math.inf
@@ -140,7 +138,10 @@ class ConsoleApp(NavigatingApp):
         self.splits = {}
         self.undo = UndoStack()
         self.notices: Final = StartupNotices(self)
-        self._bell = RunNotifier(self)
+        self._run_notifier = RunNotifier(self)
+        self._pins: PinBoard | None = None
+        self._unconfirmed_writes: UnconfirmedWrites | None = None
+        self._profiles: ProfileManager | None = None
         self._sought: tuple[str, str] | None = None
         self._left: ViewState | None = None
         self._splits_before: dict[str, PaneSplit] = {}
@@ -150,30 +151,34 @@ class ConsoleApp(NavigatingApp):
         self._interrupts_until = -math.inf
         self.key_queue: KeyQueue = KeyQueue(self, self._hand_on)
 
-    @cached_property
-    def unconfirmed_writes(self) -> UnconfirmedWrites:
-        """Unconfirmed writes of this console or an earlier one."""
-        from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
+    # Imported when they are first needed: the pins once the session is open, the others by few sessions.
 
-        return UnconfirmedWrites(self)
+    def open_pins(self) -> PinBoard:
+        if self._pins is None:
+            from runwatch.tui.app.pins.board import PinBoard
 
-    @cached_property
+            self._pins = PinBoard(self, self._source)
+        return self._pins
+
+    def open_unconfirmed_writes(self) -> UnconfirmedWrites:
+        if self._unconfirmed_writes is None:
+            from runwatch.tui.flows.unconfirmed_writes import UnconfirmedWrites
+
+            self._unconfirmed_writes = UnconfirmedWrites(self)
+        return self._unconfirmed_writes
+
+    @property
     def profiles(self) -> ProfileManager:
-        from runwatch.tui.app.profiles import ProfileManager
+        if self._profiles is None:
+            from runwatch.tui.app.profiles import ProfileManager
 
-        return ProfileManager(self)
-
-    @cached_property
-    def pins(self) -> PinBoard:
-        from runwatch.tui.app.pins.board import PinBoard
-
-        return PinBoard(self, self._source)
+            self._profiles = ProfileManager(self)
+        return self._profiles
 
     # Called by screens.
 
     def make_pin_bar(self) -> PinBar | None:
-        # Without the pins, which are imported once the session is open.
-        tabs = self.pins.tabs() if "pins" in self.__dict__ else ()
+        tabs = () if self._pins is None else self._pins.tabs()
         if not tabs:
             return None
         from runwatch.tui.widgets.bars.pin_bar import PinBar
@@ -181,13 +186,13 @@ class ConsoleApp(NavigatingApp):
         return PinBar(tabs, id="pins")
 
     def pin_labels(self) -> Sequence[tuple[int, SafeText]]:
-        return [(tab.number, tab.label) for tab in self.pins.tabs()] if "pins" in self.__dict__ else ()
+        return () if self._pins is None else [(tab.number, tab.label) for tab in self._pins.tabs()]
 
     def pin_name(self, run_id: str) -> str | None:
-        return self.pins.name_of_run(run_id) if "pins" in self.__dict__ else None
+        return None if self._pins is None else self._pins.name_of_run(run_id)
 
     def note_gone(self, kind: str, record_id: str) -> None:
-        self.pins.note_gone(kind, record_id)
+        self.open_pins().note_gone(kind, record_id)
 
     def header_info(self) -> HeaderInfo:
         return build_header_info(self)
@@ -229,7 +234,7 @@ class ConsoleApp(NavigatingApp):
             await notices.send(text, way)
 
     def ring_bell(self) -> None:
-        self._bell.ring()
+        self._run_notifier.ring()
 
     def refresh_resource(self, spec: ResourceSpec[Any]) -> None:
         if self.session is None:
@@ -281,7 +286,7 @@ class ConsoleApp(NavigatingApp):
 
     def action_outbox(self) -> None:
         """Show unconfirmed writes, to retry or discard them."""
-        self.unconfirmed_writes.open(self.console_screen)
+        self.open_unconfirmed_writes().open(self.console_screen)
 
     def action_profile(self) -> None:
         from runwatch.tui.app.profile_menu import can_switch_profiles, open_switch_menu
@@ -306,12 +311,12 @@ class ConsoleApp(NavigatingApp):
         """Pin what is open or at the cursor, or unpin it."""
         from runwatch.tui.app.pins.menu import toggle_pin
 
-        toggle_pin(self, self.pins)
+        toggle_pin(self, self.open_pins())
 
     def action_pins(self) -> None:
         from runwatch.tui.app.pins.menu import open_pin_list
 
-        open_pin_list(self, self.pins)
+        open_pin_list(self, self.open_pins())
 
     def action_go_to_pin(self, number: int) -> None:
         """Go to a pin after all earlier keys were handled; not from a form, whose text would be lost."""
@@ -321,7 +326,7 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, FormScreen):
             screen.notify_user(f"{self.keys.shown('screen.back')} leaves this form first.", Role.WARN)
         elif screen.connected_session() is not None:
-            self.call_later(self.pins.go_to, number)
+            self.call_later(self.open_pins().go_to, number)
 
     def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
         message.stop()
@@ -351,9 +356,8 @@ class ConsoleApp(NavigatingApp):
 
     async def report_unconfirmed_writes(self) -> None:
         self.unconfirmed = () if self.session is None else await self.session.unconfirmed_writes()
-        # Their dialogs are imported with the first one, because most sessions have none.
-        if self.unconfirmed or "unconfirmed_writes" in self.__dict__:
-            self.unconfirmed_writes.show_warning()
+        if self.unconfirmed or self._unconfirmed_writes is not None:
+            self.open_unconfirmed_writes().show_warning()
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Report the failure of work that no screen owns, such as sending a write."""
@@ -405,7 +409,7 @@ class ConsoleApp(NavigatingApp):
             if records and self.store.collection(profile, kind.KIND).cached_at is None:
                 delta = self.store.apply(CacheRead(profile, kind.KIND, now, monotonic, tuple(records), seen_at))
                 if not self._has_begun:
-                    self._bell.note(delta)
+                    self._run_notifier.note(delta)
 
     async def _show_first(self) -> None:
         """Show the requested screen, otherwise the last session's, otherwise the home screen."""
@@ -469,7 +473,7 @@ class ConsoleApp(NavigatingApp):
 
     async def on_unmount(self) -> None:
         await asyncio.to_thread(self._save_session)
-        others = self.profiles.others if "profiles" in self.__dict__ else ()
+        others = () if self._profiles is None else self._profiles.others
         if not self.launch.demo:
             # The demo's service ends with it, and its runs too.
             from runwatch.tui.app.farewell import farewell_text
@@ -477,8 +481,8 @@ class ConsoleApp(NavigatingApp):
             self.farewell = await farewell_text(
                 [*([self.session] if self.session else []), *others], self.keys.shown("app.outbox")
             )
-        if "profiles" in self.__dict__:
-            await self.profiles.close()
+        if self._profiles is not None:
+            await self._profiles.close()
         if self.session is not None:
             await self.session.close()
         elif self._last_session is not None and (cached := (await self._last_session).cached) is not None:
@@ -545,7 +549,7 @@ class ConsoleApp(NavigatingApp):
                 # Only now, because the key works from now on.
                 self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.report_unconfirmed_writes()
-            await self.pins.load(session)
+            await self.open_pins().load(session)
         except RunwatchError as error:
             self.failure = error
         shown = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
@@ -581,7 +585,7 @@ class ConsoleApp(NavigatingApp):
         self.failure = None
         self.undo.clear()
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
-        start_worker(self, self.pins.load(session), "reading pins", group="pins", exclusive=True)
+        start_worker(self, self.open_pins().load(session), "reading pins", group="pins", exclusive=True)
 
     def make_screen(self, name: str) -> ConsoleScreen:
         screen = (
@@ -599,7 +603,7 @@ class ConsoleApp(NavigatingApp):
         """Poll the lists of this screen and stop polling those of the previous one."""
         if self.session is None:
             return
-        pinned = self.pins.polled_kinds() if "pins" in self.__dict__ else ()
+        pinned = () if self._pins is None else self._pins.polled_kinds()
         wanted = tuple(dict.fromkeys((*screen.polled_lists(), *pinned)))
         for record in self._listed:
             if record not in wanted:
@@ -637,7 +641,7 @@ class ConsoleApp(NavigatingApp):
     # Called by lower layers.
 
     def _note_delta(self, delta: CollectionDelta) -> None:
-        self._bell.note(delta)
+        self._run_notifier.note(delta)
         self._changed.add(delta.kind)
         if self._gather is None:
             wait = self._notified_at + GATHER_S - self.clock.monotonic()
@@ -654,8 +658,8 @@ class ConsoleApp(NavigatingApp):
     def _second(self) -> None:
         # A header and a list border that change together make Textual redraw everything between them.
         self._seconds += 1
-        if "pins" in self.__dict__:
-            self.pins.tick()
+        if self._pins is not None:
+            self._pins.tick()
         self._tick(recount=self._seconds % AGE_REFRESH_S == 0)
 
     def _tick(self, *, recount: bool = True) -> None:

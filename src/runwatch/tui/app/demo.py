@@ -62,7 +62,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
             from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
             from runwatch.tui.terminal.terminal_app import run_app
 
-            opening = LaunchOptions(
+            launch = LaunchOptions(
                 paths,
                 own,
                 SettingOptions(local=True),
@@ -70,7 +70,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
                 demo=True,
                 program=write_program(paths),
             )
-            return run_app(ConsoleApp(opening), at_forced_end=partial(remove_temporary, paths))
+            return run_app(ConsoleApp(launch), at_forced_end=partial(remove_temporary, paths))
         finally:
             # A service that is still starting could not be stopped.
             starting.join()
