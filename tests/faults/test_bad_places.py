@@ -91,7 +91,7 @@ def give_writing_back(directory: Path) -> None:
 
 PLACES: Final = {
     "full disk": Place(
-        lambda _: None, ("The console's data directory is not usable", "with space left"),
+        lambda _: None, ("The console's data directory is not usable", "RUNWATCH_DATA_DIR"),
         ("The service's data", "space left"), file_bytes=0,
     ),
     "read-only": Place(
