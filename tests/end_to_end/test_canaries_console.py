@@ -81,6 +81,7 @@ def open_page(terminal: Terminal) -> None:
     terminal.press("tab", "enter", until=TOKEN)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_whatever_ends_the_console_while_a_private_page_is_named_leaves_no_trace_of_it(
     service: ScriptedService, tmp_path: Path, end: signal.Signals

@@ -109,6 +109,7 @@ def test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind(home: Path) -> 
     assert not (home / "runwatch-data").exists(), "nothing of the person's own is touched"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGQUIT, 131)]
 )

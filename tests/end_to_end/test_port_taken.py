@@ -95,6 +95,7 @@ async def test_over_a_hundred_kills_the_process_that_takes_the_port_gets_no_byte
     assert heard == b""
 
 
+@pytest.mark.exhaustive
 async def test_the_process_that_takes_a_port_does_hear_a_client_that_calls_the_port(data_dir: Path) -> None:
     # Else the tests above would prove nothing.
     target = local_service.ensure_running(data_dir).target()._replace(socket=None, key=Secret("rw_given_away"))

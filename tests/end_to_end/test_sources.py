@@ -153,6 +153,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
     assert cli("sources", "disconnect", connection_id, "--yes").code == 0
 
 
+@pytest.mark.exhaustive
 def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -> None:
     with running_model_server(ModelServer(models=("tiny-1", "tiny-2", "tiny-3"), has_list=False)) as running:
         words = ("sources", "connect", "--openai-compatible", running.base_url, "--name", "Listless")

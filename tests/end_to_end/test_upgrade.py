@@ -62,6 +62,7 @@ def test_runs_labels_and_problems_are_there(upgraded: Cli, tmp_path: Path) -> No
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.exhaustive
 def test_labels_and_problems_under_the_environments_former_name_are_there(upgraded: Cli, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "runwatch-data" / "console.db") as old:
         old.execute("INSERT INTO scope (profile, service, principal) SELECT 'unnamed', service, principal FROM scope")

@@ -92,6 +92,7 @@ def test_two_consoles_and_verbs_on_one_data_directory_lose_nothing_of_each_other
     assert not log.exists() or '"level": "error"' not in log.read_text("utf-8")
 
 
+@pytest.mark.exhaustive
 def test_verbs_that_change_settings_at_once_lose_no_setting(tmp_path: Path) -> None:
     cli = Cli(tmp_path)
     changes = {"theme": "runwatch-light", "time": "utc", "retries": "1", "mouse": "false", "bell": "true"}

@@ -80,6 +80,7 @@ def rows_of(target: ServeOptions) -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.exhaustive
 async def test_every_row_and_secret_is_copied_and_numbers_go_on_where_they_were(
     source: Path, target: ServeOptions
 ) -> None:

@@ -281,6 +281,7 @@ def imported_by_a_start(data_dir: Path) -> str:
     return ended.stdout.splitlines()[-1]
 
 
+@pytest.mark.exhaustive
 def test_alembic_is_imported_for_an_older_file_alone(data_dir: Path) -> None:
     assert imported_by_a_start(data_dir) == "['sqlalchemy']"
     assert imported_by_a_start(data_dir) == "['sqlalchemy']"

@@ -355,6 +355,7 @@ async def test_every_request_is_logged_without_its_secrets(local: Local, caplog:
     assert local.key not in caplog.text
 
 
+@pytest.mark.exhaustive
 def test_a_starter_that_has_gone_does_not_take_the_service_with_it(data_dir: Path, start: list[Process]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
