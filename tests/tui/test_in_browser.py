@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.base.console_packets import CONSOLE_DRIVER
 from runwatch.tui.app.console_app import ConsoleApp
 from tests.tui import noon
 from tests.tui.console import console
@@ -44,3 +45,14 @@ async def test_settings_are_not_written(tmp_path: Path, key: str) -> None:
         await driven.reaches("A browser changes no settings", key)
         await driven.press("down", "enter")
     assert (tmp_path / "settings.toml").read_text() == "bell = true\n"
+
+
+async def test_mistakes_in_own_commands_are_not_reported_where_none_runs(tmp_path: Path) -> None:
+    taken = (
+        SETTINGS.replace("{file}", "file").replace("f6", "$")
+        + '[commands.wrong]\nrun = []\n[keys]\n"screen.nope" = "f9"\n'
+    )
+    here = {"TEXTUAL_DRIVER": CONSOLE_DRIVER}
+    async with console(noon.service(), tmp_path, size=(160, 40), settings=taken, environment=here) as driven:
+        assert driven.app.command_keys.refused
+        assert [warning.partition(";")[0] for warning in driven.app.warnings] == ["screen.nope is not an action"]

@@ -170,6 +170,7 @@ async def test_a_key_of_another_screen_says_what_it_is_for(tmp_path: Path) -> No
         await driven.press("2")
         await in_front(driven, "receipts")
         await driven.reaches("C has no use on this screen", "C")
+        await driven.reaches("* has no use on this screen", "asterisk")
         await driven.press("slash", "C", "c")
         await driven.hides("has no use")
         assert driven.app.screen.query_one("#filter-text", LineInput).value == "Cc", "in a filter they are text"

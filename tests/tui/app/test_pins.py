@@ -68,6 +68,18 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the mark to go")
 
 
+async def test_the_keys_of_the_pins_work_in_the_list_that_shows_them(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
+        await pin(driven, noon.LIVE)
+        await driven.reaches("Receipts", "2")
+        await driven.reaches("enter goes there", "B")
+        await driven.press("alt+1")
+        await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run to open")
+        assert driven.table.cursor_key == noon.LIVE
+        await driven.press("B")
+        await driven.reaches("There is no pin 2", "alt+2")
+
+
 async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_focus(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)

@@ -79,8 +79,8 @@ def test_bindings_carry_the_ids_that_settings_change() -> None:
 
 
 def test_keys_are_shown_as_people_write_them() -> None:
-    shown = [key_label(key) for key in ("comma", "backslash", "escape", "pageup", "ctrl+p", "?")]
-    assert shown == [",", "\\", "esc", "pgup", "ctrl+p", "?"]
+    shown = [key_label(key) for key in ("comma", "backslash", "escape", "pageup", "ctrl+p", "?", "asterisk", "minus")]
+    assert shown == [",", "\\", "esc", "pgup", "ctrl+p", "?", "*", "-"]
 
 
 def test_the_settings_change_a_key_everywhere() -> None:

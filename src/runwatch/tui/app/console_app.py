@@ -105,10 +105,11 @@ class ConsoleApp(NavigatingApp):
         self.loaded = loaded
         self.resolver = SettingsResolver(launch.options, launch.environment, loaded, launch.paths)
         self.settings = self.resolver.settings()
-        self.warnings = settings_warnings(loaded)
+        runs_commands = not launch.is_in_browser
+        self.warnings = settings_warnings(loaded, with_commands=runs_commands)
         keys = KeyMap(self.settings.keys)
         self.command_keys = CommandKeys(keys, self.settings.commands)
-        self.warnings.extend((*keys.problems, *self.command_keys.problems))
+        self.warnings.extend((*keys.problems, *(self.command_keys.problems if runs_commands else ())))
         self.theme_directories = theme_directories(launch.paths.settings_file.parent / "themes")
         try:
             palette = load_theme(self.settings.theme, self.theme_directories)

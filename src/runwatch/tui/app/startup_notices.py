@@ -114,8 +114,12 @@ def demo_text(start: str) -> tuple[StyledSpans, ...]:
     )
 
 
-def settings_warnings(loaded: LoadedSettings) -> list[str]:
-    """Return the problems of the settings file, those of own commands that are not used as one sentence."""
+def settings_warnings(loaded: LoadedSettings, *, with_commands: bool = True) -> list[str]:
+    """Return the problems of the settings file, those of own commands that are not used as one sentence.
+
+    Args:
+        with_commands: Whether own commands run at all.
+    """
     warnings: list[str] = []
     unused: set[str] = set()
     for problem in loaded.problems:
@@ -125,7 +129,7 @@ def settings_warnings(loaded: LoadedSettings) -> list[str]:
             unused.add(name)
         else:
             warnings.append(str(problem))
-    if unused:
+    if unused and with_commands:
         subject = "1 own command is" if len(unused) == 1 else f"{len(unused)} own commands are"
         warnings.append(f"{subject} not used; 'runwatch config validate' says why")
     return warnings

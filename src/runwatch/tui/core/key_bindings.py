@@ -246,8 +246,8 @@ SERVICE_ONLY: Final = frozenset(
 """Actions without a use when an opened file replaces the service; the status bar does not offer them then."""
 
 _SHOWN: Final = {
-    "comma": ",", "semicolon": ";", "backslash": "\\", "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
-    "dollar_sign": "$", "at": "@",
+    **{_character_to_key(sign): sign for sign in map(chr, range(ord("!"), ord("~") + 1))},
+    "escape": "esc", "pageup": "pgup", "pagedown": "pgdn",
 }  # fmt: skip
 
 _SAME_AS: Final = {
@@ -263,6 +263,7 @@ _ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
 
 
 def key_label(key: str) -> SafeText:
+    """Return a key as hints write it: the sign that it types, or its name."""
     return line(_SHOWN.get(key, key))
 
 

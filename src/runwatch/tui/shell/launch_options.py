@@ -38,10 +38,14 @@ class LaunchOptions(NamedTuple):
     file: Path | None = None
 
     @property
+    def is_in_browser(self) -> bool:
+        return self.environment.get("TEXTUAL_DRIVER") == CONSOLE_DRIVER
+
+    @property
     def tab_view_file(self) -> Path | None:
         """Where a console in a browser leaves its view for the next one of the same tab; ``None`` in a terminal."""
         name = self.environment.get(VIEW_VARIABLE)
-        return Path(name) if name and self.environment.get("TEXTUAL_DRIVER") == CONSOLE_DRIVER else None
+        return Path(name) if name and self.is_in_browser else None
 
     def keeps_session(self, settings: Settings) -> bool:
         """Return whether to save the view for the next start; never for a file, nor from one browser for another."""

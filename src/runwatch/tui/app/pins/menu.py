@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
 
 from runwatch.store.repositories.pins import MAX_PINS, Pin, PinTarget
+from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.local_notes import NoteEditor, SaveResult
@@ -18,6 +21,17 @@ if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
     from runwatch.tui.app.pins.board import PinBoard
     from runwatch.tui.widgets.bars.pin_bar import PinTab
+
+
+class PinList(Menu):
+    """The list of pins. The keys of the pins work here too, because the list shows them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = make_bindings(*(f"app.pin_{number}" for number in range(1, MAX_PINS + 1)))
+
+    async def action_go_to_pin(self, number: int) -> None:
+        app = self.app
+        self.close()
+        await app.run_action(f"go_to_pin({number})", app)
 
 
 def toggle_pin(app: NavigatingApp, board: PinBoard) -> None:
@@ -82,7 +96,7 @@ def open_pin_list(app: NavigatingApp, board: PinBoard, *, start: int = 0) -> Non
         for tab, pin in zip(tabs, board.pins, strict=True)
     ]
     title = (label_span("Pins   ", Role.PLAIN), label_span("enter goes there, renames, moves or removes"))
-    screen.open_overlay(Menu(title, items, start=start, id="pin-list"))
+    screen.open_overlay(PinList(title, items, start=start, id="pin-list"))
 
 
 def _state_text(tab: PinTab, pin: Pin) -> str:
