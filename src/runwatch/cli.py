@@ -157,6 +157,14 @@ def open_file(call: Invocation) -> int:
     return open_console_on(call.paths, call.environment, Path(options.file).expanduser().absolute())
 
 
+def doctor(call: Invocation) -> int:
+    """Run ``doctor``; only the console knows its way to the desktop."""
+    from runwatch.commands import doctor
+    from runwatch.tui.terminal.desktop_notice import describe_auto
+
+    return doctor.doctor(call, describe_auto)
+
+
 def config_set(call: Invocation) -> int:
     """Run ``config set``; only the console knows its actions and their keys."""
     from runwatch.commands import config

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -207,3 +208,16 @@ def test_secrets_that_no_master_key_opens_are_named_with_the_command_for_each(
 def test_a_service_that_opens_every_secret_is_not_told_of(runwatch: Here, service: ScriptedService) -> None:
     service.say("GET", "/v1/account", Said(200, account()))
     assert "secrets" not in findings(runwatch)[1]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "said"),
+    [("xterm-kitty", "auto takes OSC 99"), ("xterm-256color", "no way: this terminal is not known")],
+)
+def test_on_a_terminal_it_says_how_a_notice_gets_to_the_desktop(
+    runwatch: Here, monkeypatch: pytest.MonkeyPatch, terminal: str, said: str
+) -> None:
+    terminal_output = SimpleNamespace(isatty=lambda: True, encoding="utf-8")
+    monkeypatch.setattr(doctor, "sys", SimpleNamespace(stdout=terminal_output))
+    monkeypatch.setenv("TERM", terminal)
+    assert said in runwatch("doctor").text

@@ -11,7 +11,7 @@ import platform
 import shutil
 import stat
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -62,9 +62,13 @@ class DoctorResult(NamedTuple):
     code: int = SUCCESS
 
 
-def doctor(call: Invocation) -> int:
+DescribeNotices = Callable[[Mapping[str, str]], Awaitable[str]]
+"""Says which way a notice takes to the desktop, by the environment; empty for none."""
+
+
+def doctor(call: Invocation, describe_notices: DescribeNotices) -> int:
     """``doctor``: print one result per check, and return the highest exit code."""
-    results = asyncio.run(_all(call))
+    results = asyncio.run(_all(call, describe_notices))
     if call.output.form == "table":
         for result in results:
             for printed in _lines(result._replace(next=call.output.complete(result.next))):
@@ -83,7 +87,7 @@ def _lines(result: DoctorResult) -> Iterator[str]:
         yield f"{head} {line(text, None)}"
 
 
-async def _all(call: Invocation) -> list[DoctorResult]:
+async def _all(call: Invocation, describe_notices: DescribeNotices) -> list[DoctorResult]:
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     results = [
         DoctorResult("version", f"runwatch {__version__}, Python {platform.python_version()}, {platform.system()}"),
@@ -92,6 +96,7 @@ async def _all(call: Invocation) -> list[DoctorResult]:
         await _database(call.paths.database),
         DoctorResult("log", str(call.paths.log_file)),
         *_terminal(call.environment),
+        *await _notices(call.environment, describe_notices),
         _memory(),
     ]
     results += [result async for result in _service(call, loaded)]
@@ -204,6 +209,16 @@ def _terminal(environment: Mapping[str, str]) -> Iterator[DoctorResult]:
         marks = (UNICODE.live, UNICODE.good, UNICODE.bad, UNICODE.off, UNICODE.warn, UNICODE.ellipsis)
         step = "If you do not see six different symbols: 'runwatch config set glyphs ascii'."
         yield DoctorResult("glyphs", " ".join(marks), "ok", step)
+
+
+async def _notices(environment: Mapping[str, str], describe_notices: DescribeNotices) -> list[DoctorResult]:
+    """Say which way a notice takes from this terminal with the setting ``auto``."""
+    if not sys.stdout.isatty():
+        return []
+    way = await describe_notices(environment)
+    found = f"desktop_notice = auto takes {way or 'no way: this terminal is not known'}"
+    step = "" if way else "'runwatch help decisions' lists the terminals; desktop_notice may name a sequence itself."
+    return [DoctorResult("notices", found, "ok", step)]
 
 
 def _colours(environment: Mapping[str, str]) -> str:

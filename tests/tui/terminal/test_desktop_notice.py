@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from runwatch.tui.terminal.desktop_notice import DesktopNotices, NoticeRoute
+from runwatch.tui.terminal.desktop_notice import DesktopNotices, NoticeRoute, describe_auto
 from runwatch.tui.terminal.desktop_tool import read_tool
 from runwatch.view.text.safe_text import line
 
@@ -107,3 +107,11 @@ def test_a_tool_that_fails_or_is_missing_says_nothing() -> None:
     assert read_tool((sys.executable, "-c", "print(' said ')")) == "said"
     assert read_tool((sys.executable, "-c", "raise SystemExit(1)")) is None
     assert read_tool((shutil.which("no-such-tool") or "/nowhere/tool",)) is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [({"TERM": "xterm-kitty"}, "OSC 99"), ({"TERM": "foot"}, "OSC 777"), ({"TERM": "xterm"}, "")],
+)
+async def test_the_way_of_auto_is_said_in_words(environment: dict[str, str], said: str) -> None:
+    assert await describe_auto(environment) == said

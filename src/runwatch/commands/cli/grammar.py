@@ -318,7 +318,7 @@ _DECLARED = (
     ),
     CommandSpec(
         ("doctor",), "check settings, data, terminal and service, with a next step for each problem",
-        "commands.doctor:doctor", flags=(*TARGET, *FORMAT),
+        "cli:doctor", flags=(*TARGET, *FORMAT),
     ),
     CommandSpec(("config", "path"), "print where the settings file is", "commands.config:path", flags=FORMAT),
     CommandSpec(

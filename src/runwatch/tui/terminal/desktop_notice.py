@@ -113,6 +113,18 @@ class DesktopNotices:
         return _Tmux(passes, reports == "1" or is_active, _route_of(terminal))
 
 
+async def describe_auto(environment: Mapping[str, str]) -> str:
+    """Say which way a notice takes here with ``desktop_notice = "auto"``; empty for none."""
+    way = await DesktopNotices(environment, lambda data: None).find_way("auto", has_focus=False)
+    if way is None:
+        return ""
+    by_tmux = "the bell and the status line of tmux"
+    if way.sequence is None:
+        return by_tmux
+    sequence = f"OSC {way.sequence.removeprefix('osc')}"
+    return f"{sequence} through tmux; while the pane is not shown, {by_tmux}" if way.in_tmux else sequence
+
+
 class _Tmux(NamedTuple):
     """What tmux says.
 
