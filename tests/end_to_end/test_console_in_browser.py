@@ -114,11 +114,14 @@ async def test_a_console_opens_again_after_a_lost_connection_and_all_end_with_th
     await browser.open(served.link)
     await shown.wait_for(FAILED)
     (first,) = served.consoles
+    await shown.press("5")
+    await shown.wait_for("Output checks")
     await browser.evaluate("(window.lost = true, window.socket.close())")
     await browser.until(
         lambda driver: driver.execute_script("return !window.lost && document.readyState") == "complete"
     )
-    await shown.wait_for(FAILED)
+    # On the screen where it was.
+    await shown.wait_for("Output checks")
     (second,) = served.consoles
     assert second != first
     assert not is_alive(first)
