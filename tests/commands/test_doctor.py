@@ -212,7 +212,7 @@ def test_a_service_that_opens_every_secret_is_not_told_of(runwatch: Here, servic
 
 @pytest.mark.parametrize(
     ("terminal", "said"),
-    [("xterm-kitty", "auto takes OSC 99"), ("xterm-256color", "no way: this terminal is not known")],
+    [("xterm-kitty", "auto takes OSC 99"), ("xterm-256color", "auto shows none, because")],
 )
 def test_on_a_terminal_it_says_how_a_notice_gets_to_the_desktop(
     runwatch: Here, monkeypatch: pytest.MonkeyPatch, terminal: str, said: str

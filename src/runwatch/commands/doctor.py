@@ -216,7 +216,7 @@ async def _notices(environment: Mapping[str, str], describe_notices: DescribeNot
     if not sys.stdout.isatty():
         return []
     way = await describe_notices(environment)
-    found = f"desktop_notice = auto takes {way or 'no way: this terminal is not known'}"
+    found = f"desktop_notice = auto {f'takes {way}' if way else 'shows none, because this terminal is not known'}"
     step = "" if way else "'runwatch help decisions' lists the terminals; desktop_notice may name a sequence itself."
     return [DoctorResult("notices", found, "ok", step)]
 

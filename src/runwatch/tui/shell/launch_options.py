@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from runwatch.base.console_packets import CONSOLE_DRIVER, VIEW_VARIABLE
 from runwatch.base.errors import RunwatchError
 from runwatch.base.paths import Paths
 from runwatch.settings.declarations import Settings
@@ -39,13 +38,23 @@ class LaunchOptions(NamedTuple):
 
     @property
     def is_in_browser(self) -> bool:
-        return self.environment.get("TEXTUAL_DRIVER") == CONSOLE_DRIVER
+        driver = self.environment.get("TEXTUAL_DRIVER")
+        if not driver:
+            return False
+        # Imported here, because a console on a terminal starts without it.
+        from runwatch.base.console_packets import CONSOLE_DRIVER
+
+        return driver == CONSOLE_DRIVER
 
     @property
     def tab_view_file(self) -> Path | None:
         """Where a console in a browser leaves its view for the next one of the same tab; ``None`` in a terminal."""
+        if not self.is_in_browser:
+            return None
+        from runwatch.base.console_packets import VIEW_VARIABLE
+
         name = self.environment.get(VIEW_VARIABLE)
-        return Path(name) if name and self.is_in_browser else None
+        return Path(name) if name else None
 
     def keeps_session(self, settings: Settings) -> bool:
         """Return whether to save the view for the next start; never for a file, nor from one browser for another."""
