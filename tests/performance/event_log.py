@@ -295,24 +295,24 @@ async def _find(screen: RunsScreen) -> Found:
     with longest_callback() as times:
         start = time.perf_counter()
         tail.filter_by(NEEDLE)
-        await until(lambda: tail.known_words().startswith(f"{NEEDLES} of "))
+        await until(lambda: tail.known_text().startswith(f"{NEEDLES} of "))
         word = time.perf_counter() - start
         await until(lambda: not _is_looking(screen))
         start = time.perf_counter()
         tail.filter_by(LINE_WORD)
-        await until(lambda: not tail.known_words().startswith("0 of "))
+        await until(lambda: not tail.known_text().startswith("0 of "))
         first = time.perf_counter() - start
         await until(lambda: not _is_looking(screen))
         lines = time.perf_counter() - start
         # An event with the needle may take the place of one that was rejected.
         needles = NEEDLES if tail.length // NEEDLES // 2 % 4 == 2 else 0
-        assert tail.known_words().startswith(f"{grouped_number(tail.length // 4 - needles)} of ")
+        assert tail.known_text().startswith(f"{grouped_number(tail.length // 4 - needles)} of ")
     tail.filter_by("")
     return Found(word, first, lines, times.longest)
 
 
 def _is_looking(screen: RunsScreen) -> bool:
-    return "so far" in screen.tail.known_words()
+    return "so far" in screen.tail.known_text()
 
 
 async def _scroll(driven: Shown, screen: RunsScreen) -> float:
@@ -399,7 +399,7 @@ async def held(home: Path) -> list[int]:
         found.append(use_of(os.getpid(), 0.0).memory)
         await _scroll(shown, shown.screen)
         shown.screen.tail.filter_by(NEEDLE)
-        await until(lambda: shown.screen.tail.known_words().startswith(f"{NEEDLES} of "))
+        await until(lambda: shown.screen.tail.known_text().startswith(f"{NEEDLES} of "))
         found.append(use_of(os.getpid(), 0.0).memory)
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from runwatch.records.event import RunEvent
 from runwatch.store.repositories.event_store import EventGap
-from runwatch.tui.sources.event_line_source import PAGE_EVENTS, EventLineSource
+from runwatch.tui.sources.events.event_line_source import PAGE_EVENTS, EventLineSource
 from runwatch.view.text.format import RenderContext
 from tests.support.builders import event
 from tests.tui.samples import NOON

@@ -12,7 +12,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
-    from runwatch.tui.sources.event_tail import EventTail
+    from runwatch.tui.sources.events.event_tail import EventTail
     from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.problems.copy_options import CopyOption
 

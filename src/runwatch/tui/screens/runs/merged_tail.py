@@ -17,7 +17,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.screens.base.event_screen import EventScreen
-from runwatch.tui.sources.event_tail import EventTail
+from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
@@ -177,14 +177,14 @@ class MergedTailScreen(EventScreen):
             return
         # A failure to read the list of runs affects every tail.
         silent = self._trouble_words() or self._silent_words()
-        known = label_span(self.tail.known_words(is_read=self._is_read(), is_failing=bool(silent)))
-        if not silent and (waits := self._wait_words()):
-            known = label_span(f"{known[0]}{waits}")
+        known_text = self.tail.known_text(is_read=self._is_read(), is_failing=bool(silent))
+        self.tail.update_empty_text(known_text)
+        known = label_span(f"{known_text}{'' if silent else self._wait_words()}")
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
-            state=self.tail.mode_words(),
+            state=self.tail.mode_text(),
             age=(known, (silent, Role.BAD)) if silent else (known,),
-            counters=self.tail.new_words(self._stored()),
+            counters=self.tail.new_text(self._stored()),
         )
 
     # User input.

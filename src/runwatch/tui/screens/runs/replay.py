@@ -15,7 +15,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
-from runwatch.tui.sources.event_tail import EventTail
+from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section

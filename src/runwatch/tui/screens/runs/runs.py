@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.sources.event_tail import EventTail
+    from runwatch.tui.sources.events.event_tail import EventTail
     from runwatch.tui.sources.run_loader import RunLoader
     from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.bars.tab_bar import TabBar
@@ -123,7 +123,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         # This may fill the second pane, which shows the run and so asks for the tail too.
         detail = self.run_detail
         if self._tail is None:
-            from runwatch.tui.sources.event_tail import EventTail
+            from runwatch.tui.sources.events.event_tail import EventTail
 
             self._tail = EventTail(
                 self,
@@ -471,7 +471,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         pane = self.query_one("#detail", Pane)
         if session is None or self.run_detail.tab != "events":
             is_events = self.run_detail.tab == "events"
-            age = label_span(self.tail.known_words()) if is_events else self.offline_span()
+            known = self.tail.known_text()
+            self.tail.update_empty_text(known)
+            age = label_span(known) if is_events else self.offline_span()
             pane.set_border_text(title=self.detail_title(row), state=line(""), age=(age,), counters=line(""))
             return
         news = session.live.tails.news(row.id)
@@ -479,9 +481,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         pace = "" if news.is_complete or self.tail.is_held or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         pane.set_border_text(
             title=self.detail_title(row),
-            state=(*to_spans(self.tail.mode_words(has_ended=news.is_complete)), label_span(pace)),
+            state=(*to_spans(self.tail.mode_text(has_ended=news.is_complete)), label_span(pace)),
             age=self._tail_age(news, session),
-            counters=self.tail.new_words(news.count),
+            counters=self.tail.new_text(news.count),
         )
 
     # Internal.
@@ -537,7 +539,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         is_read = news.answered_at is not None or news.is_complete
         offline = self.offline_span()
         is_failing = news.failure is not None or bool(offline[0])
-        dot, known = self.console.glyphs.dot, self.tail.known_words(is_read=is_read, is_failing=is_failing)
+        dot, known = self.console.glyphs.dot, self.tail.known_text(is_read=is_read, is_failing=is_failing)
+        self.tail.update_empty_text(known)
         if news.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
         if offline[0] and not news.is_complete:
