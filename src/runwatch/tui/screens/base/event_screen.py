@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 class EventScreen(ConsoleScreen):
     """A screen with a list of events; has no style of its own, so that it can be combined with another base class."""
 
-    @property
-    def tail(self) -> EventTail:
-        raise NotImplementedError
+    tail: EventTail
 
     def show_tail(self) -> None:
         """Update the frame of the events."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.sources.events.event_tail import EventTail
     from runwatch.tui.sources.run_loader import RunLoader
     from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.bars.tab_bar import TabBar
@@ -82,11 +81,13 @@ class RunsScreen(ResourceScreen, EventScreen):
     DETAIL_EVERY: ClassVar[int] = 1
     """The elapsed time of a live run changes every second."""
 
+    run_detail: RunDetail
+    """The second pane's content; it and the tail are there once :meth:`ensure_detail` was called."""
+
     def __init__(self, source: Any) -> None:
         super().__init__(RUNS, source)
         self._asked_for = ""
         self._has_detail = False
-        self._tail: EventTail | None = None
         self._expected: str | None = None
         self._counted: tuple[Sequence[RecordRow[Any]], dict[str, int]] = ((), dict.fromkeys(_COUNTED, 0))
         self._queue: tuple[Sequence[RecordRow[Any]], tuple[int, int]] = ((), (0, 0))
@@ -100,53 +101,39 @@ class RunsScreen(ResourceScreen, EventScreen):
     def on_mount(self) -> None:
         """Fill the second pane after the first paint, or once a service without known rows is opened or has failed."""
         if self.listing.shown or not self.console.is_opening:
-            self.call_after_refresh(self._make_detail)
+            self.call_after_refresh(self.ensure_detail)
         self.watch_notes()
 
     def session_opened(self) -> None:
         """Fill the second pane a moment later, because the first rows may be drawn within it."""
-        self.set_timer(_DETAIL_AFTER_S, self._make_detail)
+        self.set_timer(_DETAIL_AFTER_S, self.ensure_detail)
 
-    def _make_detail(self) -> None:
-        # The screen may not have its panes yet, or be removed before its first refresh.
-        if not self._has_detail and self.is_mounted and self.is_attached:
-            from runwatch.tui.widgets.panes.run_detail import RunDetail
+    def ensure_detail(self) -> None:
+        """Fill the second pane, unless that is done; the screen may not have its panes yet, or be removed already."""
+        if self._has_detail or not self.is_mounted or not self.is_attached:
+            return
+        from runwatch.tui.sources.events.event_tail import EventTail
+        from runwatch.tui.widgets.panes.run_detail import RunDetail
 
-            self._has_detail = True
-            self.query_one("#detail").mount(RunDetail(lambda: self.console.render_context(), id="run"))
-            self.show_detail()
-            # If a run was opened before its pane was filled, the breadcrumbs do not name it yet.
-            self.show_crumbs(self._filter_words())
-
-    @property
-    def tail(self) -> EventTail:
-        # This may fill the second pane, which shows the run and so asks for the tail too.
-        detail = self.run_detail
-        if self._tail is None:
-            from runwatch.tui.sources.events.event_tail import EventTail
-
-            self._tail = EventTail(
-                self,
-                detail.event_log,
-                changed=self.show_tail,
-                refused=detail.show_search_error,
-                counted=lambda found, total: detail.show_search(found=found, total=total),
-            )
-        return self._tail
+        self._has_detail = True
+        self.run_detail = detail = RunDetail(lambda: self.console.render_context(), id="run")
+        self.query_one("#detail").mount(detail)
+        self.tail = EventTail(
+            self,
+            detail.event_log,
+            changed=self.show_tail,
+            refused=detail.show_search_error,
+            counted=lambda found, total: detail.show_search(found=found, total=total),
+        )
+        self.show_detail()
+        # If a run was opened before its pane was filled, the breadcrumbs do not name it yet.
+        self.show_crumbs(self._filter_words())
 
     @cached_property
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
         return RunLoader(self, self._show_read, self._show_story, self._show_call_errors, self._show_arms)
-
-    @property
-    def run_detail(self) -> RunDetail:
-        """The second pane's content."""
-        from runwatch.tui.widgets.panes.run_detail import RunDetail
-
-        self._make_detail()
-        return self.query_one(RunDetail)
 
     def all_hints(self) -> Sequence[KeyHint]:
         if not self._has_detail or not self.query_one("#detail").has_focus_within:
@@ -163,6 +150,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         return (line("No runs yet."), ways, *self.model_server_lines())
 
     def _focus_opened(self) -> None:
+        self.ensure_detail()
         if self.run_detail.is_mounted:
             super()._focus_opened()
         else:
@@ -170,6 +158,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.run_detail.call_after_refresh(super()._focus_opened)
 
     def focus_detail(self) -> None:
+        self.ensure_detail()
         self.run_detail.focus_inside()
 
     def counters(self) -> StyledSpans:
@@ -273,22 +262,21 @@ class RunsScreen(ResourceScreen, EventScreen):
         if news.run_id == self._shown:
             if news.count != self.tail.length:
                 self.tail.grow()
-            self._hold_tail()
-            self.show_tail()
+            self._pause_tail(news)
+            self.show_tail(news)
 
-    def _hold_tail(self) -> None:
-        """Hold the events of a paused screen; those of a run opened meanwhile as soon as its past is read."""
-        session, run_id = self.console.session, self._shown
-        if session is None or run_id is None or self._paused_at is None or self.tail.is_held:
-            return
-        news = session.live.tails.news(run_id)
-        if not news.has_more and (news.answered_at is not None or news.is_complete):
+    def _pause_tail(self, news: TailUpdate) -> None:
+        """Pause the events of a paused screen; those of a run opened meanwhile as soon as its past is read."""
+        is_read = not news.has_more and (news.answered_at is not None or news.is_complete)
+        if is_read and self._paused_at is not None and not self.tail.is_held:
             self.tail.hold(is_held=True)
 
     def action_pause(self) -> None:
         """Pause or resume the list and the events; these are still read, and counted."""
+        self.ensure_detail()
         super().action_pause()
-        self._hold_tail()
+        if self.console.session is not None and self._shown is not None:
+            self._pause_tail(self.console.session.live.tails.news(self._shown))
         if self._paused_at is None and self.tail.is_held:
             self.tail.hold(is_held=False)
         self.show_tail()
@@ -333,15 +321,18 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def action_step_tab(self, step: int) -> None:
         """Go to another view of the run; if its pane is hidden, show that first."""
+        self.ensure_detail()
         if not self.reveal_detail():
             self.run_detail.action_step_tab(step)
 
     def action_raw(self) -> None:
+        self.ensure_detail()
         if not self.reveal_detail() or self.run_detail.tab != "raw":
             self.run_detail.turn_raw()
 
     def action_follow(self) -> None:
         """Toggle following, also with the focus in the list."""
+        self.ensure_detail()
         self.run_detail.event_log.action_follow()
 
     async def action_new(self) -> None:
@@ -408,6 +399,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
         yield from super().copies_in_focus()
+        self.ensure_detail()
         yield from self.event_copies()
 
     def own_actions(self) -> Mapping[str, Callable[[RunFacts], None]]:
@@ -442,6 +434,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.console.call_later(self.console.open_record, "connection", found)
 
     def _open_tab(self, tab: str, _run: RunFacts) -> None:
+        self.ensure_detail()
         self.run_detail.choose(tab)
         self.open_detail()
 
@@ -460,7 +453,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def is_at_root(self) -> bool:
         return super().is_at_root and not self.is_drawer_open
 
-    def show_tail(self) -> None:
+    def show_tail(self, news: TailUpdate | None = None) -> None:
         """Show the state of the run's events in the frame."""
         row, session = self.row, self.console.session
         if row is None or not self.tail.is_showing:
@@ -476,7 +469,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             age = label_span(known) if is_events else self.offline_span()
             pane.set_border_text(title=self.detail_title(row), state=line(""), age=(age,), counters=line(""))
             return
-        news = session.live.tails.news(row.id)
+        news = news or session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
         pace = "" if news.is_complete or self.tail.is_held or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         pane.set_border_text(
