@@ -23,7 +23,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_response import apply_response, describe_success, own_id, response_record
 from runwatch.tui.flows.form_screen import FormScreen
-from runwatch.tui.flows.write_sender import (
+from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
     RetryCallbacks,
     WriteSender,
@@ -31,7 +31,7 @@ from runwatch.tui.flows.write_sender import (
     make_typed_confirmation,
     profile_label,
 )
-from runwatch.tui.flows.write_texts import request_text
+from runwatch.tui.flows.writes.write_texts import request_text
 from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText

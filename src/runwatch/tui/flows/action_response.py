@@ -12,7 +12,7 @@ from runwatch.store.live.report_poller import name_response_collection
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
-from runwatch.tui.flows.write_sender import describe_created_record, find_id_member
+from runwatch.tui.flows.writes.write_sender import describe_created_record, find_id_member
 from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import read_object, reload_lists, store_record
 from runwatch.view.spec.action import Mutation

@@ -21,7 +21,7 @@ from runwatch.base.json import encode_body
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.write_texts import find_sending, request_text, sent_text, unconfirmed_text
+from runwatch.tui.flows.writes.write_texts import find_sending, request_text, sent_text, unconfirmed_text
 from runwatch.tui.shell.console_screen import CoveringScreen
 from runwatch.tui.shell.field_editor import edit_field
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -43,7 +43,7 @@ from runwatch.view.text.shell_commands import add_service
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.flows.write_sender import WriteSender
+    from runwatch.tui.flows.writes.write_sender import WriteSender
 
 LONG_TEXT_CHARS: Final = 10_000
 """Texts of this many characters or more are not validated at every key."""

@@ -19,14 +19,14 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
-from runwatch.tui.flows.write_sender import (
+from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
     RetryCallbacks,
     WriteSender,
     make_typed_confirmation,
     profile_label,
 )
-from runwatch.tui.flows.write_texts import request_text, submitted_objective
+from runwatch.tui.flows.writes.write_texts import request_text, submitted_objective
 from runwatch.tui.shell.console_screen import READ_ONLY
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation

@@ -15,7 +15,7 @@ from runwatch.records.run import Run
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
-from runwatch.tui.flows.write_sender import (
+from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
     WriteSender,
     list_age,

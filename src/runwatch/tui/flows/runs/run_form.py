@@ -21,7 +21,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
-    from runwatch.tui.flows.write_sender import WriteSender
+    from runwatch.tui.flows.writes.write_sender import WriteSender
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
     from runwatch.view.runs.run_facts import RunFacts

@@ -22,7 +22,7 @@ from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.write_texts import unconfirmed_text
+from runwatch.tui.flows.writes.write_texts import unconfirmed_text
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
 from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day

@@ -1,0 +1,1 @@
+"""Writes that a dialog sends, and what is said about them."""
