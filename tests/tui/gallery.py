@@ -77,7 +77,7 @@ class Gallery(WidgetApp):
         yield StatusBar(id="status")
 
     def on_mount(self) -> None:
-        self.query_one(HeaderBar).show(samples.place(read_only=self._page == "held"))
+        self.query_one(HeaderBar).show(samples.header(read_only=self._page == "held"))
         filter = (label_span("filter "), line("is:live | is:problem"))
         self.query_one(Breadcrumbs).show([line("Runs"), line("8f21…9b7e"), line("Events")], filter)
         self.query_one(StatusBar).show_hints(HINTS)
@@ -147,8 +147,8 @@ PAGES: Final[dict[str, Callable[[], Iterable[Widget]]]] = {
 def _fill_held(app: WidgetApp) -> None:
     hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=23))
     bar = app.query_one(HeaderBar)
-    place = samples.place()
-    bar.show(type(place)(place.profile, host=place.host, key=place.key, hold=hold))
+    header = samples.header()
+    bar.show(type(header)(header.profile, host=header.host, key=header.key, hold=hold))
     table = app.query_one(RecordTable)
     table.is_stale = True
     app.query_one(Pane).set_border_text(age=(label_span("updated 31s ago · held 0:23", Role.WARN),))
@@ -185,7 +185,7 @@ def _fill_problem(app: WidgetApp) -> None:
 
 def _dialog(app: WidgetApp, state: str) -> None:
     text = samples.cancel_six() if state == "cancel" else samples.start_one()
-    dialog = ConfirmDialog(text, app, samples.place(), Sent())
+    dialog = ConfirmDialog(text, app, samples.header(), Sent())
 
     def then() -> None:
         if state == "refused":

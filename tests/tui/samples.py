@@ -143,7 +143,7 @@ def tail() -> Lines:
     return Lines(lines)
 
 
-def place(*, read_only: bool = False) -> HeaderInfo:
+def header(*, read_only: bool = False) -> HeaderInfo:
     """A connection to the local service."""
     return HeaderInfo(
         line("local"), read_only=read_only, host=line("127.0.0.1:40213"), key=line("key file key_A1b2"),

@@ -24,9 +24,9 @@ HINTS = (
 
 
 def held(seconds: float) -> HeaderInfo:
-    place = samples.place()
+    header = samples.header()
     hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
-    return HeaderInfo(place.profile, host=place.host, key=place.key, hold=hold)
+    return HeaderInfo(header.profile, host=header.host, key=header.key, hold=hold)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def held(seconds: float) -> HeaderInfo:
     ],
 )
 async def test_the_context_names_service_mode_key_connection_and_budget(width: int, shown: str) -> None:
-    app = Stage(HeaderBar(samples.place()))
+    app = Stage(HeaderBar(samples.header()))
     async with app.run_test(size=(width, 20)) as pilot:
         await pilot.pause()
         assert lines_of(app)[0] == shown
@@ -50,14 +50,14 @@ async def test_the_context_names_service_mode_key_connection_and_budget(width: i
 
 async def test_the_source_of_a_key_leaves_before_its_id() -> None:
     key = line("key environment RUNWATCH_API_KEY key_A1b2")
-    app = Stage(HeaderBar(samples.place()._replace(key=key, key_id=line("key_A1b2"))))
+    app = Stage(HeaderBar(samples.header()._replace(key=key, key_id=line("key_A1b2"))))
     async with app.run_test(size=(120, 20)) as pilot:
         await pilot.pause()
         assert "127.0.0.1:40213  key_A1b2   " in lines_of(app)[0]
 
 
 async def test_read_only_mode_is_a_word() -> None:
-    async with running(Stage(HeaderBar(samples.place(read_only=True)))) as (app, _):
+    async with running(Stage(HeaderBar(samples.header(read_only=True)))) as (app, _):
         assert lines_of(app)[0].startswith(" local  READ-ONLY  ")
 
 
@@ -76,8 +76,8 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
 
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
-    place = HeaderInfo(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
-    async with running(Stage(HeaderBar(place))) as (app, _):
+    header = HeaderInfo(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
+    async with running(Stage(HeaderBar(header))) as (app, _):
         shown = lines_of(app)[0]
         assert shown.startswith(" ppppp")
         assert "can change" in shown or "…" in shown
@@ -85,7 +85,7 @@ async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
 
 
 async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
-    bar = HeaderBar(samples.place())
+    bar = HeaderBar(samples.header())
     async with running(Stage(bar)) as (app, pilot):
         app.time.advance(60)
         bar.tick()
@@ -98,8 +98,8 @@ async def test_the_time_goes_on_by_itself_once_a_minute() -> None:
 
 
 async def test_a_profile_has_its_colour_behind_its_name() -> None:
-    place = samples.place()
-    bar = HeaderBar(HeaderInfo(place.profile, colour="#c00000"))
+    header = samples.header()
+    bar = HeaderBar(HeaderInfo(header.profile, colour="#c00000"))
     async with running(Stage(bar)):
         styles = {segment.text: segment.style for segment in bar.render_line(0)}
         style = styles["local"]

@@ -108,12 +108,12 @@ async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         screen = front(driven)
         bar = screen.query_one(HeaderBar)
-        before = bar.place
+        before = bar.header
         driven.session.live.budget.note_attempt()
         screen.update_header(recount=False)
-        assert bar.place == before
+        assert bar.header == before
         screen.update_header()
-        assert bar.place != before
+        assert bar.header != before
 
 
 async def test_requests_are_counted_anew_every_few_seconds(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ async def test_requests_are_counted_anew_every_few_seconds(tmp_path: Path) -> No
         for _ in range(2 * AGE_REFRESH_S):
             driven.session.live.budget.note_attempt()
             driven.app._second()
-            said.append(bar.place.requests)
+            said.append(bar.header.requests)
         changes = [number for number, (one, other) in enumerate(pairwise(said), 2) if one != other]
         assert changes == [AGE_REFRESH_S, 2 * AGE_REFRESH_S]
 

@@ -46,10 +46,10 @@ async def test_a_profile_has_the_colour_that_was_chosen_else_red_in_production(
             ScriptedService(), tmp_path, settings=settings.replace("{base_url}", service.base_url),
             options=options, open_at="settings", environment={"RUNWATCH_BASE_URL": "", "RUNWATCH_API_KEY": ""},
         ) as driven:  # fmt: skip
-            place = build_header_info(driven.app)
-            assert place.profile == "work"
-            assert place.key == "key file", "the word key comes once"
-            assert place.colour == (driven.app.palette.text["bad"] if shown == "bad" else shown)
+            header = build_header_info(driven.app)
+            assert header.profile == "work"
+            assert header.key == "key file", "the word key comes once"
+            assert header.colour == (driven.app.palette.text["bad"] if shown == "bad" else shown)
 
 
 async def test_a_local_service_is_named_without_its_port_which_its_next_start_may_change(

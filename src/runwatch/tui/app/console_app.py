@@ -672,4 +672,4 @@ class ConsoleApp(NavigatingApp):
         from runwatch.tui.widgets.panes.dialog import Dialog
 
         if isinstance(screen, Dialog):
-            screen.show_place(self.header_info())
+            screen.show_header(self.header_info())

@@ -39,7 +39,7 @@ def build_header_info(console: Console) -> HeaderInfo:
     """Describe the console's current or pending service and the connection."""
     session = console.session
     if console.launch.file is not None:
-        return _place_of_file(console, console.launch.file)
+        return _header_of_file(console, console.launch.file)
     if session is None:
         failed = console.failure is not None
         glyph = console.glyphs.bad if failed else console.glyphs.live
@@ -81,7 +81,7 @@ def _key_words(source: str, key_id: str) -> SafeText:
     return line(" ".join(filter(None, ("" if source.startswith("key ") else "key", source, key_id))))
 
 
-def _place_of_file(console: Console, path: Path) -> HeaderInfo:
+def _header_of_file(console: Console, path: Path) -> HeaderInfo:
     """Describe a file opened instead of a service."""
     failed = console.failure is not None
     how = (label_span(f"{console.glyphs.bad} not opened", Role.BAD),) if failed else (label_span("offline"),)

@@ -40,7 +40,7 @@ class CompareScreen(CoveringScreen):
     """The comparison.
 
     Args:
-        place: Breadcrumbs of the screen it was opened from.
+        crumbs: Breadcrumbs of the screen it was opened from.
         target: How to pin it; ``None`` if it cannot be found again.
     """
 
@@ -48,13 +48,13 @@ class CompareScreen(CoveringScreen):
     AUTO_FOCUS = "#compare-view"
 
     def __init__(
-        self, left: ComparisonSide, right: ComparisonSide, place: Sequence[str], target: PinTarget | None = None
+        self, left: ComparisonSide, right: ComparisonSide, crumbs: Sequence[str], target: PinTarget | None = None
     ) -> None:
         super().__init__()
         self._target: Final = target
         self._left: Final = left
         self._right: Final = right
-        self._place: Final = tuple(place)
+        self._crumbs: Final = tuple(crumbs)
         self._values: list[ComparedValue] | None = None
         self._shows_all = False
 
@@ -62,7 +62,7 @@ class CompareScreen(CoveringScreen):
         yield Pane(DiffView(self._left.title, self._right.title, id="compare-view"), id="compare")
 
     def breadcrumbs(self) -> Sequence[str]:
-        return (*self._place[:1], "Compare")
+        return (*self._crumbs[:1], "Compare")
 
     def hints(self) -> Sequence[KeyHint]:
         other = "differences only" if self._shows_all else "everything"

@@ -78,18 +78,18 @@ class HelpScreen(CoveringScreen):
 
     Args:
         active: Ids of the actions enabled where it was opened.
-        place: Breadcrumbs of that screen.
+        crumbs: Breadcrumbs of that screen.
         columns: What the columns of its list and the states of its filter mean; empty without a list.
     """
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
 
-    def __init__(self, active: Collection[str], place: Sequence[str], columns: Sequence[DetailSection]) -> None:
+    def __init__(self, active: Collection[str], crumbs: Sequence[str], columns: Sequence[DetailSection]) -> None:
         super().__init__()
         self._columns: Final = tuple(columns)
         self._active: Final = frozenset(active)
-        self._place: Final = tuple(place)
+        self._crumbs: Final = tuple(crumbs)
         self._search = ""
         self._page: ManualLink | None = None
         self._wanted_page: ManualLink | None = None
@@ -101,7 +101,7 @@ class HelpScreen(CoveringScreen):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the path of the opening screen, ``Help``, and the manual page if one is open."""
-        return (*self._place, "Help", *([self._page.topic] if self._page is not None else []))
+        return (*self._crumbs, "Help", *([self._page.topic] if self._page is not None else []))
 
     def hints(self) -> Sequence[KeyHint]:
         leads = [("detail.open", "open")] if self.query_one(DetailView).has_target else []

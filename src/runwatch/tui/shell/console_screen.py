@@ -257,8 +257,8 @@ class ConsoleScreen(Screen[None]):
             recount: Whether to update the request count, which changes with every request and would redraw much each
                 time.
         """
-        bar, place = self.query_one(HeaderBar), self.console.header_info()
-        bar.show(place if recount else place._replace(requests=bar.place.requests))
+        bar, header = self.query_one(HeaderBar), self.console.header_info()
+        bar.show(header if recount else header._replace(requests=bar.header.requests))
         self.query_one(StatusBar).show_progress(self._progress())
 
     def _progress(self) -> StyledSpans:

@@ -21,7 +21,7 @@ from tests.tui.look import Stage, lines_of, running, text_of
 
 
 async def opened(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
-    dialog = ConfirmDialog(order, app, samples.place(), app.sent)
+    dialog = ConfirmDialog(order, app, samples.header(), app.sent)
     await app.push_screen(dialog)
     await pilot.pause()
     return dialog
@@ -66,7 +66,7 @@ async def test_a_sheet_stays_where_its_first_frame_was() -> None:
     app = Stage()
     places: list[int] = []
     async with app.run_test(size=(100, 30)) as pilot:
-        dialog = ConfirmDialog(samples.start_one(), app, samples.place(), app.sent)
+        dialog = ConfirmDialog(samples.start_one(), app, samples.header(), app.sent)
         dialog.screen_layout_refresh_signal.subscribe(app, lambda shown: places.append(shown.query_one(Pane).region.y))
         await app.push_screen(dialog)
         await pilot.pause()

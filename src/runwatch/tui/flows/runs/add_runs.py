@@ -140,8 +140,8 @@ class AddRunsDialog(Dialog[str | None]):
     }
     """
 
-    def __init__(self, session: ServiceSession, place: HeaderInfo) -> None:
-        super().__init__(place)
+    def __init__(self, session: ServiceSession, header: HeaderInfo) -> None:
+        super().__init__(header)
         self._session: Final = session
         self._found: str | None = None
 

@@ -68,7 +68,7 @@ class ApplicationScreen(CoveringScreen):
     """A template's plan, or its application.
 
     Args:
-        place: Breadcrumbs of the opening screen.
+        crumbs: Breadcrumbs of the opening screen.
         application_id: The application; if empty, a plan is made.
     """
 
@@ -80,10 +80,10 @@ class ApplicationScreen(CoveringScreen):
     AUTO_FOCUS = "#fields"
     SHOWS_OUTCOMES = True
 
-    def __init__(self, template_id: str, place: Sequence[str], application_id: str = "") -> None:
+    def __init__(self, template_id: str, crumbs: Sequence[str], application_id: str = "") -> None:
         super().__init__()
         self._template_id: Final = template_id
-        self._place: Final = tuple(place[:1])
+        self._crumbs: Final = tuple(crumbs[:1])
         self._application_id = application_id
         self._record: Plan | Application | None = None
         self._read_at: float | None = None
@@ -100,7 +100,7 @@ class ApplicationScreen(CoveringScreen):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the template, and whether its plan or application is shown."""
-        return (*self._place, self._template_id, "Application" if self._application_id else "Plan")
+        return (*self._crumbs, self._template_id, "Application" if self._application_id else "Plan")
 
     # Events.
 

@@ -61,14 +61,14 @@ class HeaderInfo(NamedTuple):
 class HeaderBar(Bar):
     """The header line. Profile, production, mode and the countdown of a hold are never dropped for lack of room."""
 
-    def __init__(self, place: HeaderInfo | None = None, *, id: str | None = None) -> None:
+    def __init__(self, header: HeaderInfo | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.place = place or HeaderInfo(NOTHING)
+        self.header = header or HeaderInfo(NOTHING)
         self._timer: Timer | None = None
 
-    def show(self, place: HeaderInfo) -> None:
-        if place != self.place:
-            self.place = place
+    def show(self, header: HeaderInfo) -> None:
+        if header != self.header:
+            self.header = header
             self._set_timer()
             self.refresh()
 
@@ -81,33 +81,33 @@ class HeaderBar(Bar):
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the parts that fit; the key's source is dropped first, then its id, host, time and requests."""
-        place = self.place
-        mode = label_span("READ-ONLY", Role.WARN) if place.read_only else label_span("can change", Role.PLAIN)
-        profile = BarPart(((truncate(place.profile, PROFILE_CELLS), Role.PLAIN),), colour=place.colour)
-        production = label_span("PRODUCTION" if place.is_production else "", Role.BAD)
+        header = self.header
+        mode = label_span("READ-ONLY", Role.WARN) if header.read_only else label_span("can change", Role.PLAIN)
+        profile = BarPart(((truncate(header.profile, PROFILE_CELLS), Role.PLAIN),), colour=header.colour)
+        production = label_span("PRODUCTION" if header.is_production else "", Role.BAD)
         left = {
             "profile": profile,
             "production": BarPart((production,)),
             "mode": BarPart((mode,)),
-            "host": BarPart(((truncate(place.host, HOST_CELLS), Role.QUIET),)),
-            "key": _key(place.key, KEY_CELLS[0]),
+            "host": BarPart(((truncate(header.host, HOST_CELLS), Role.QUIET),)),
+            "key": _key(header.key, KEY_CELLS[0]),
         }
-        if place.hold is None:
+        if header.hold is None:
             right = {
-                "connection": BarPart(to_spans(place.connection)),
-                "requests": BarPart(((place.requests, Role.QUIET),), gap=3),
+                "connection": BarPart(to_spans(header.connection)),
+                "requests": BarPart(((header.requests, Role.QUIET),), gap=3),
                 "time": BarPart(((line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), Role.QUIET),), gap=3),
             }
         else:
             room = width - measure_parts([profile, left["mode"]]) - MIN_GAP
-            right = {"hold": BarPart(self._countdown(place.hold, room))}
+            right = {"hold": BarPart(self._countdown(header.hold, room))}
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
                 del side[name]
         for name in ("key", "key", "host", "time", "requests"):
             if measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width:
                 break
-            short = _key(place.key_id or place.key, KEY_CELLS[1])
+            short = _key(header.key_id or header.key, KEY_CELLS[1])
             if name == "key" and "key" in left and left["key"] != short:
                 left["key"] = short
                 continue
@@ -134,7 +134,7 @@ class HeaderBar(Bar):
         if self._timer is not None:
             self._timer.stop()
         now = get_app(self).clock.now()
-        seconds = 1.0 if self.place.hold is not None else 60.0 - now.second - now.microsecond / 1e6
+        seconds = 1.0 if self.header.hold is not None else 60.0 - now.second - now.microsecond / 1e6
         self._timer = self.set_timer(max(0.05, seconds), self.tick)
 
 

@@ -142,7 +142,7 @@ class ConfirmDialog(Dialog[None]):
 
     Args:
         owner: The screen that receives the dialog's messages.
-        place: Content of the header bar.
+        header: Content of the header bar.
 
     Attributes:
         state: What the dialog shows.
@@ -190,8 +190,8 @@ class ConfirmDialog(Dialog[None]):
 
         dialog: ConfirmDialog
 
-    def __init__(self, text: DialogText, owner: DOMNode, place: HeaderInfo, sender: Sender) -> None:
-        super().__init__(place)
+    def __init__(self, text: DialogText, owner: DOMNode, header: HeaderInfo, sender: Sender) -> None:
+        super().__init__(header)
         self._text: Final = text
         self._owner: Final = owner
         self.sender: Final = sender
@@ -256,9 +256,9 @@ class ConfirmDialog(Dialog[None]):
 
     # Called by the screen.
 
-    def show_place(self, place: HeaderInfo) -> None:
+    def show_header(self, header: HeaderInfo) -> None:
         """Update the header bar, and what the text says of the records; a notice in the frame stays."""
-        super().show_place(place)
+        super().show_header(header)
         if self._text.now is None:
             return
         text = self._text.now()

@@ -21,7 +21,7 @@ class Dialog(ModalScreen[ScreenResultType]):
     """A modal dialog. Subclasses yield the header bar and a pane that ends with a row of class :data:`BUTTONS`.
 
     Args:
-        place: Profile, mode and connection for the header bar, which stays in sight.
+        header: Profile, mode and connection for the header bar, which stays in sight.
     """
 
     DEFAULT_CSS = """
@@ -70,12 +70,12 @@ class Dialog(ModalScreen[ScreenResultType]):
     }
     """
 
-    def __init__(self, place: HeaderInfo) -> None:
+    def __init__(self, header: HeaderInfo) -> None:
         super().__init__()
-        self._place = place
+        self._header = header
 
     def compose(self) -> ComposeResult:
-        yield HeaderBar(self._place)
+        yield HeaderBar(self._header)
 
-    def show_place(self, place: HeaderInfo) -> None:
-        self.query_one(HeaderBar).show(place)
+    def show_header(self, header: HeaderInfo) -> None:
+        self.query_one(HeaderBar).show(header)
