@@ -149,23 +149,25 @@ class SettingsParser:
             self._note((PROFILES,), "must be a table of profiles, such as [profiles.work]")
             return
         for name, members in raw.items():
-            place = (PROFILES, name)
+            key_path = (PROFILES, name)
             if not isinstance(members, dict):
-                self._note(place, "must be a table")
+                self._note(key_path, "must be a table")
             elif name == ENVIRONMENT:
                 self._note(
-                    place,
+                    key_path,
                     f"is the name of a service that the environment gives; rename the profile to {RENAMED_PROFILE},"
                     " which has its labels and notes, and store its key again",
                 )
             elif name in RESERVED_NAMES:
-                self._note(place, "is a name that runwatch uses itself; give the profile another one")
+                self._note(key_path, "is a name that runwatch uses itself; give the profile another one")
             elif not is_profile_name(name):
-                self._note(place, "is not a valid profile name: use letters, digits, - and _, at most 64")
+                self._note(key_path, "is not a valid profile name: use letters, digits, - and _, at most 64")
             else:
-                chosen = self._read(Profile, ((key, (*place, key), value) for key, value in members.items()), place)
+                chosen = self._read(
+                    Profile, ((key, (*key_path, key), value) for key, value in members.items()), key_path
+                )
                 if Profile.base_url.key not in members:
-                    self._note(place, "has no base_url, so it cannot be used")
+                    self._note(key_path, "has no base_url, so it cannot be used")
                 yield name, Profile(name, chosen)
 
     def _commands(self, raw: object) -> Iterator[tuple[str, OwnCommand]]:
@@ -174,16 +176,18 @@ class SettingsParser:
             self._note((COMMANDS,), "must be a table of commands, such as [commands.ticket]")
             return
         for name, members in raw.items():
-            place = (COMMANDS, name)
+            key_path = (COMMANDS, name)
             if not isinstance(members, dict):
-                self._note(place, "must be a table")
+                self._note(key_path, "must be a table")
             elif not is_command_name(name):
-                self._note(place, "is not a valid name of a command: use letters, digits, - and _, at most 64")
+                self._note(key_path, "is not a valid name of a command: use letters, digits, - and _, at most 64")
             else:
                 before = len(self.problems)
-                chosen = self._read(OwnCommand, ((key, (*place, key), value) for key, value in members.items()), place)
+                chosen = self._read(
+                    OwnCommand, ((key, (*key_path, key), value) for key, value in members.items()), key_path
+                )
                 if OwnCommand.run.key not in members:
-                    self._note(place, "has no run, so it does nothing")
+                    self._note(key_path, "has no run, so it does nothing")
                     self.refused_commands[name] = OwnCommand(name, chosen)
                 elif len(self.problems) > before:
                     # A warning too costs the command.
@@ -195,12 +199,12 @@ class SettingsParser:
                     yield name, OwnCommand(name, chosen)
 
     def _read(
-        self, group: type[SettingsGroup], members: Iterable[tuple[str, tuple[str, ...], Any]], place: tuple[str, ...]
+        self, group: type[SettingsGroup], members: Iterable[tuple[str, tuple[str, ...], Any]], key_path: tuple[str, ...]
     ) -> dict[str, Any]:
         chosen: dict[str, Any] = {}
         for key, names, value in members:
             # The dot of a declared key means a table; a name that itself holds a dot is another key.
-            setting = group.DECLARED.get(key) if len(names) > len(place) + key.count(".") else None
+            setting = group.DECLARED.get(key) if len(names) > len(key_path) + key.count(".") else None
             if setting is None:
                 if not is_secret_key(names[-1]):
                     self._note(names, "is not a setting", near=find_closest_key(".".join(names)), is_warning=True)
@@ -225,22 +229,22 @@ class SettingsParser:
                 self._note(names, str(error))
 
     def _entries(
-        self, setting: Setting[Any], table: Mapping[str, Any], place: tuple[str, ...]
+        self, setting: Setting[Any], table: Mapping[str, Any], key_path: tuple[str, ...]
     ) -> Iterator[tuple[str, Any]]:
         assert setting.entry is not None
         for name, value in table.items():
             entry = setting.entry(name)
             if type(value) is not type(entry.default):
-                self._note((*place, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
+                self._note((*key_path, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
                 continue
             try:
                 yield name, entry.read(value)
             except InvalidValueError as error:
-                self._note((*place, name), str(error))
+                self._note((*key_path, name), str(error))
 
-    def _take_out_secrets(self, table: dict[str, Any], place: tuple[str, ...]) -> None:
+    def _take_out_secrets(self, table: dict[str, Any], key_path: tuple[str, ...]) -> None:
         for name, value in table.items():
-            names = (*place, name)
+            names = (*key_path, name)
             if is_secret_key(".".join(names)):
                 _remember(value)
                 table[name] = REDACTED

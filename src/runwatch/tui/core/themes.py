@@ -147,8 +147,8 @@ def load_theme(name: str, directories: Sequence[Path]) -> Palette:
     Raises:
         SettingsError: no theme has that name, or its file is invalid; the error lists every fault with its line.
     """
-    for place in directories:
-        file = place / f"{name}.toml"
+    for directory in directories:
+        file = directory / f"{name}.toml"
         if is_theme_name(name) and file.is_file():
             return _read(name, file)
     if name == PLAIN.name:

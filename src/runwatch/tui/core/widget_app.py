@@ -225,7 +225,7 @@ class WidgetApp(TerminalApp):
         if not isinstance(focused, Input):
             return
         around = focused.ancestors_with_self
-        ends = next((place for place, node in enumerate(around) if node.is_modal), len(around))
+        ends = next((index for index, node in enumerate(around) if node.is_modal), len(around))
         # The filtered list is a sibling of the filter line, not its ancestor. `_bindings` is private (checked on
         # Textual 8.2.8): `active_bindings` leaves out keys that an input takes as letters.
         for node in (*around[: ends + 1], *screen.focus_chain):

@@ -338,9 +338,9 @@ class FormScreen(CoveringScreen):
         if text == self._earlier:
             return
         self._earlier = text
-        place = self.query_one("#unconfirmed", Static)
-        place.update(to_content(line("") if text is None else text, Role.WARN))
-        place.display = text is not None
+        note_widget = self.query_one("#unconfirmed", Static)
+        note_widget.update(to_content(line("") if text is None else text, Role.WARN))
+        note_widget.display = text is not None
 
     def _show_soon(self, text: str) -> None:
         """Update the preview at once, or for a long text after a pause in typing."""

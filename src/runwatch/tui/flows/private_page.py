@@ -266,5 +266,5 @@ class PrivatePageDialog(Dialog[None]):
 
     def _say(self, progress: PageProgress) -> None:
         role = {"waiting": Role.LIVE, "entered": Role.GOOD}.get(progress.stage, Role.WARN)
-        for place in self.query("#page-state").results(Static):
-            place.update(to_content(line(progress.words, None), role))
+        for note_widget in self.query("#page-state").results(Static):
+            note_widget.update(to_content(line(progress.words, None), role))

@@ -301,8 +301,8 @@ class ConsoleScreen(Screen[None]):
             # Here esc has nothing to go back to.
             hints = [hint for hint in hints if hint != "screen.back"]
         elif _QUIT in hints:
-            place = hints.index(_QUIT)
-            hints[place : place + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
+            index = hints.index(_QUIT)
+            hints[index : index + 1] = [] if "screen.back" in hints else [(_QUIT, "back")]
         if self.is_paused:
             # It comes first, because nothing else shows anything new.
             hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]

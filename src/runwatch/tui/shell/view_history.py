@@ -70,8 +70,8 @@ class ViewHistory:
         """Go to the previously shown view; return ``None`` and stay if there is none."""
         return None if self._last is None else self._move_to(self._last)
 
-    def _move_to(self, place: int) -> ViewState | None:
-        if not 0 <= place < len(self._views) or place == self._here:
+    def _move_to(self, index: int) -> ViewState | None:
+        if not 0 <= index < len(self._views) or index == self._here:
             return None
-        self._last, self._here = self._here, place
-        return self._views[place]
+        self._last, self._here = self._here, index
+        return self._views[index]

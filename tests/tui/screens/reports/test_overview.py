@@ -133,7 +133,7 @@ async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
         await driven.press("escape")
         await driven.reaches("Stands out", "escape")
         assert isinstance(driven.focused, LinkLines)
-        assert driven.focused.place[0] == 1, "the cursor stands where it stood"
+        assert driven.focused.position[0] == 1, "the cursor stands where it stood"
 
 
 async def test_it_is_the_home_screen_if_the_settings_say_so_and_has_a_key_and_a_name(tmp_path: Path) -> None:

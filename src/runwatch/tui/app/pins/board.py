@@ -146,7 +146,7 @@ class PinBoard:
         return line(f"{resource_named(target.screen).singular} {ids[0]}")
 
     def find(self, target: PinTarget) -> int | None:
-        return next((place for place, pin in enumerate(self.pins) if pin.target == target), None)
+        return next((index for index, pin in enumerate(self.pins) if pin.target == target), None)
 
     async def change(self, change: PinChange) -> None:
         """Change the pins here and on disk.

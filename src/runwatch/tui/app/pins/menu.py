@@ -65,9 +65,9 @@ def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
 
         async def add() -> None:
             await board.change(lambda pins: [*(pin for pin in pins if pin.target != target), Pin(target)])
-            place = board.find(target)
-            if place is not None:
-                key = app.keys.shown(f"app.pin_{place + 1}")
+            index = board.find(target)
+            if index is not None:
+                key = app.keys.shown(f"app.pin_{index + 1}")
                 app.notify_user(f"pinned {name}; {key} goes there")
 
         _start(app, add())
@@ -106,18 +106,18 @@ def _state_text(tab: PinTab, pin: Pin) -> str:
 
 
 def _open_pin_menu(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
-    place = board.find(target)
-    if place is None:
+    index = board.find(target)
+    if index is None:
         return
-    pin, last = board.pins[place], len(board.pins) - 1
+    pin, last = board.pins[index], len(board.pins) - 1
     items = [
-        MenuItem(line("Go there"), lambda: app.call_later(board.go_to, place + 1), board.target_text(target)),
+        MenuItem(line("Go there"), lambda: app.call_later(board.go_to, index + 1), board.target_text(target)),
         MenuItem(line("Rename"), partial(_rename, app, board, pin), line("an empty name is made of what it leads to")),
-        MenuItem(line("Move up"), _mover(app, board, target, -1), disabled_reason=_at_end(place == 0)),
-        MenuItem(line("Move down"), _mover(app, board, target, 1), disabled_reason=_at_end(place == last)),
+        MenuItem(line("Move up"), _mover(app, board, target, -1), disabled_reason=_at_end(index == 0)),
+        MenuItem(line("Move down"), _mover(app, board, target, 1), disabled_reason=_at_end(index == last)),
         MenuItem(line("Remove"), lambda: _start(app, _remove(app, board, target)), line("the record itself stays")),
     ]
-    title = (label_span(f"Pin {place + 1}   ", Role.PLAIN), label_span(board.label(pin)))
+    title = (label_span(f"Pin {index + 1}   ", Role.PLAIN), label_span(board.label(pin)))
     app.console_screen.open_overlay(Menu(title, items, id="pin-actions"))
 
 
@@ -127,9 +127,9 @@ def _at_end(is_at_end: bool) -> SafeText | None:
 
 def _mover(app: NavigatingApp, board: PinBoard, target: PinTarget, step: int) -> Callable[[], None]:
     def change(pins: list[Pin]) -> list[Pin]:
-        place = next((number for number, pin in enumerate(pins) if pin.target == target), None)
-        if place is not None and 0 <= place + step < len(pins):
-            pins.insert(place + step, pins.pop(place))
+        index = next((number for number, pin in enumerate(pins) if pin.target == target), None)
+        if index is not None and 0 <= index + step < len(pins):
+            pins.insert(index + step, pins.pop(index))
         return pins
 
     async def move() -> None:

@@ -155,7 +155,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def body(self) -> Iterable[Widget]:
         # Before there are widgets, whose styles would have to be found again.
-        self._mark_place(update=False)
+        self._mark_side(update=False)
         table = RecordTable(self._columns(), id="table")
         yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
@@ -239,32 +239,32 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _note_width(self) -> None:
         """Put the detail beside the list, below it, or over it in a small window."""
-        self._mark_place()
+        self._mark_side()
         self._fit_panes()
 
-    def _mark_place(self, *, update: bool = True) -> None:
-        place = self._place()
-        self.set_class(place == "below", "-stacked", update=update)
-        self.set_class(place is None, "-narrow", update=update)
+    def _mark_side(self, *, update: bool = True) -> None:
+        side = self._side()
+        self.set_class(side == "below", "-stacked", update=update)
+        self.set_class(side is None, "-narrow", update=update)
 
-    def _place(self) -> PanePlace | None:
+    def _side(self) -> PanePlace | None:
         """Return where the window has room for the detail: where the user wants it, or the usual place."""
         width, height = self.size
-        wanted, possible = self._split.place, self._possible_places()
+        wanted, possible = self._split.place, self._possible_sides()
         if wanted in possible:
             return wanted
         if width >= self.BESIDE_FROM:
             return "beside"
         return "below" if width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS else None
 
-    def _possible_places(self) -> list[PanePlace]:
+    def _possible_sides(self) -> list[PanePlace]:
         width, height = self.size
         beside: list[PanePlace] = ["beside"] if width >= CAN_BE_BESIDE_FROM_CELLS else []
         return [*beside, "below"] if height >= STACKED_FROM_ROWS else beside
 
     def _fit_panes(self) -> None:
         """Divide the room as the user did; otherwise leave what the list does not need to the detail."""
-        shown = None if self._is_list_alone or self.has_class("-full-detail") else self._place()
+        shown = None if self._is_list_alone or self.has_class("-full-detail") else self._side()
         share = 0.0 if shown is None else getattr(self._split, shown)
         if shown == "beside" and not share:
             share = self.usual_share()
@@ -294,10 +294,10 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def _divide(self, share: float) -> None:
         """Give the detail a share of the room, and remember that."""
-        place = self._place()
-        if place is not None:
+        side = self._side()
+        if side is not None:
             share = round(self.query_one(SplitPanes).nearest_share(share), 3)
-            self.console.splits[self.spec.name] = self._split.with_share(place, share)
+            self.console.splits[self.spec.name] = self._split.with_share(side, share)
             self._fit_panes()
 
     def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
@@ -305,19 +305,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._divide(message.share)
 
     def action_resize_pane(self, step: int) -> None:
-        place, present = self._place(), self.query_one(SplitPanes).share
-        if place is None or not present:
+        side, present = self._side(), self.query_one(SplitPanes).share
+        if side is None or not present:
             self.notify_user("There is no second pane in sight.")
             return
         # Several keys may come before the next layout.
-        share: float = getattr(self._split, place) or present
+        share: float = getattr(self._split, side) or present
         is_detail = self.query_one("#detail").has_focus_within
         self._divide(share + SPLIT_STEP * (step if is_detail else -step))
 
     def action_turn_split(self) -> None:
         """Put the detail beside the list or below it; in a window with room for one of both, there or nowhere."""
-        place, possible = self._place(), self._possible_places()
-        others = [other for other in possible if other != place]
+        side, possible = self._side(), self._possible_sides()
+        others = [other for other in possible if other != side]
         if not others and not self._split.place:
             self.notify_user(_NO_ROOM_FOR_BOTH)
             return
@@ -655,7 +655,7 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def action_preview(self) -> None:
         """Show or hide the detail beside the list, where a window has room for both."""
-        if self._place() is None:
+        if self._side() is None:
             self.notify_user(_NO_ROOM_FOR_BOTH)
             return
         self.toggle_class("-no-preview")

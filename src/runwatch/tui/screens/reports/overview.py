@@ -130,7 +130,7 @@ class OverviewScreen(ConsoleScreen):
         focused = self.focused
         if not isinstance(focused, LinkLines):
             return ViewState(name)
-        return ViewState(name, selected=" ".join(map(str, (focused.id, *focused.place))))
+        return ViewState(name, selected=" ".join(map(str, (focused.id, *focused.position))))
 
     def restore_view(self, view: ViewState) -> None:
         match = _PLACE.fullmatch(view.selected)

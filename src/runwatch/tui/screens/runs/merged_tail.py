@@ -168,9 +168,9 @@ class MergedTailScreen(EventScreen):
         if note != self._noted:
             # Compared first, because showing the note lays out the whole screen.
             self._noted = note
-            place = self.query_one("#tail-note", Static)
-            place.display = bool(note)
-            place.update(to_content(note, Role.QUIET))
+            note_widget = self.query_one("#tail-note", Static)
+            note_widget.display = bool(note)
+            note_widget.update(to_content(note, Role.QUIET))
         if self._events is None:
             title = (label_span("Tail", Role.PLAIN),)
             pane.set_border_text(title=title, state=line(""), age=self._list_words(), counters=line(""))

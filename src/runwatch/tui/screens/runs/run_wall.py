@@ -555,9 +555,9 @@ class RunWallScreen(ConsoleScreen):
         if note != self._noted and self.is_mounted:
             # Compared first, because showing the note lays out the whole screen.
             self._noted = note
-            place = self.query_one("#wall-note", Static)
-            place.display = bool(note)
-            place.update(to_content(note, Role.QUIET))
+            note_widget = self.query_one("#wall-note", Static)
+            note_widget.display = bool(note)
+            note_widget.update(to_content(note, Role.QUIET))
 
     def _note(self) -> SafeText:
         if self.console.failure is not None:

@@ -283,9 +283,9 @@ class SettingsScreen(ConsoleScreen):
         self._close_filter()
 
     def action_step_tab(self, step: int) -> None:
-        cursor = next((place for place, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
-        starts = [place for place, row in enumerate(self._rows) if row.is_heading]
-        ahead = [place for place in starts if (place > cursor if step > 0 else place < cursor)]
+        cursor = next((index for index, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
+        starts = [index for index, row in enumerate(self._rows) if row.is_heading]
+        ahead = [index for index in starts if (index > cursor if step > 0 else index < cursor)]
         if ahead:
             self.table.select(self._rows[ahead[0] if step > 0 else ahead[-1]].key)
 

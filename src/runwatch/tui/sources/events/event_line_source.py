@@ -84,16 +84,16 @@ class EventLineSource:
         """Return the number of the event on a line, or ``None`` for a gap."""
         if self._found is not None:
             return self._found[index] if index < len(self._found) else None
-        place = bisect_left(self._gap_lines, index)
-        if place < len(self._gap_lines) and self._gap_lines[place] == index:
+        gaps = bisect_left(self._gap_lines, index)
+        if gaps < len(self._gap_lines) and self._gap_lines[gaps] == index:
             return None
-        return index - place
+        return index - gaps
 
     def index(self, number: int) -> int | None:
         """Return the line of an event, or ``None`` if the filter hides it."""
         if self._found is not None:
-            place = bisect_left(self._found, number)
-            return place if place < len(self._found) and self._found[place] == number else None
+            index = bisect_left(self._found, number)
+            return index if index < len(self._found) and self._found[index] == number else None
         return number + sum(gap.position <= number for gap in self._gaps)
 
     def event(self, index: int) -> RunEvent | None:

@@ -109,11 +109,11 @@ class Bar(Widget):
     async def on_click(self, event: events.Click) -> None:
         # Textual would select all text with a second click.
         event.prevent_default()
-        place = event.get_content_offset(self)
-        if place is None or self.text_selection is not None:
+        offset = event.get_content_offset(self)
+        if offset is None or self.text_selection is not None:
             return
         for start, part, shown in self._placed():
-            if part.target is not None and start <= place.x < start + spans_width(shown):
+            if part.target is not None and start <= offset.x < start + spans_width(shown):
                 event.stop()
                 self.part_clicked(part.target)
 

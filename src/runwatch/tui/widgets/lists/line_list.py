@@ -217,10 +217,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             return self._strip(self.draw_head(y, width, style), width, style)
         if not self.line_count():
             return self._strip(self._note_line(y - self.HEAD_ROWS, width, style), width, style)
-        place = self.row_at(y)
-        if place is None:
+        position = self.row_at(y)
+        if position is None:
             return Strip.blank(self.size.width, style)
-        index, part = place
+        index, part = position
         if index == self._cursor:
             style = self.cursor_style()
         return self.line_strip(index, part, width, style)
@@ -277,21 +277,21 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         if offset is None or self.text_selection is not None:
             return
         event.stop()
-        place = self.row_at(offset.y)
-        if place is None:
+        position = self.row_at(offset.y)
+        if position is None:
             return
-        self.move_cursor(place[0])
+        self.move_cursor(position[0])
         # A link may have opened this list with the first click.
-        is_second = event.chain == 2 and self._clicked == place[0]
-        self._clicked = place[0]
+        is_second = event.chain == 2 and self._clicked == position[0]
+        self._clicked = position[0]
         if is_second:
             self.line_opened()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Have the tooltip show what is cut under the mouse."""
         offset = event.get_content_offset(self)
-        place = None if offset is None else self.row_at(offset.y)
-        text = None if offset is None or place is None else self.hovered_text(*place, offset.x)
+        position = None if offset is None else self.row_at(offset.y)
+        text = None if offset is None or position is None else self.hovered_text(*position, offset.x)
         self.tooltip = (
             None if text is None else to_content(truncate(text, MAX_HOVERED_CELLS, get_app(self).glyphs.ellipsis))
         )
@@ -320,9 +320,9 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _selection_place(self, row: int) -> tuple[int, int]:
         """Return the line of a row in a selection, and the character that the row begins with."""
-        place = self.row_at(row)
-        if place is not None:
-            return self.HEAD_ROWS + place[0], place[1] * PART_STRIDE
+        position = self.row_at(row)
+        if position is not None:
+            return self.HEAD_ROWS + position[0], position[1] * PART_STRIDE
         # Rows above the lines, those below the last one, or the note.
         return min(row, self.HEAD_ROWS + self.line_count()) if row >= self.HEAD_ROWS else row, 0
 
@@ -352,15 +352,15 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Yield each line whose first row is in sight, with that row of the window."""
         region = self.content_region
         for row in range(self.HEAD_ROWS, region.height):
-            place = self.row_at(row)
-            if place is not None and place[1] == 0:
-                yield place[0], region.y + row
+            position = self.row_at(row)
+            if position is not None and position[1] == 0:
+                yield position[0], region.y + row
 
     def _refresh_lines(self, *indices: int) -> None:
         """Redraw only these lines."""
         for row in range(self.HEAD_ROWS, self.size.height):
-            place = self.row_at(row)
-            if place is not None and place[0] in indices:
+            position = self.row_at(row)
+            if position is not None and position[0] in indices:
                 self.refresh(Region(0, row, self.size.width, 1))
 
     def _refresh_changed(self, before: Sequence[object], after: Sequence[object]) -> None:

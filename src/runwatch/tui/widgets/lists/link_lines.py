@@ -57,14 +57,14 @@ class LinkLines(LineList, inherit_bindings=False):
         return ways[min(self._column, len(ways) - 1)].way if ways else None
 
     @property
-    def place(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         """The cursor's line, and the index of the link in it."""
         return self._cursor, self._column
 
-    def go_to(self, place: tuple[int, int]) -> None:
+    def go_to(self, position: tuple[int, int]) -> None:
         """Move the cursor to a previous place, or to the nearest link."""
-        self._column = max(0, place[1])
-        self.move_cursor(place[0])
+        self._column = max(0, position[1])
+        self.move_cursor(position[0])
         if self.way is None:
             self._find(None)
 
@@ -144,20 +144,20 @@ class LinkLines(LineList, inherit_bindings=False):
     async def on_click(self, event: events.Click) -> None:
         """Open the clicked link, unless text is being selected."""
         offset = event.get_content_offset(self)
-        place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
-        if offset is None or place is None:
+        position = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
+        if offset is None or position is None:
             return
-        ways = self._ways(place[0])
+        ways = self._ways(position[0])
         end = MARGIN
-        for spot in self._lines[place[0]]:
+        for spot in self._lines[position[0]]:
             end += cell_width(spot.text)
             if offset.x < end:
                 if spot in ways:
                     self._column = ways.index(spot)
-                    self.move_cursor(place[0])
+                    self.move_cursor(position[0])
                     self.line_opened()
                 break
-        self._refresh_lines(place[0])
+        self._refresh_lines(position[0])
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
         """Return the text of a line, whole where it is selected to its end."""
@@ -170,8 +170,8 @@ class LinkLines(LineList, inherit_bindings=False):
 
     def _chosen(self, index: int) -> int:
         """Return the index of the part under the cursor."""
-        places = [number for number, spot in enumerate(self._lines[index]) if spot.way is not None]
-        return places[min(self._column, len(places) - 1)]
+        columns = [number for number, spot in enumerate(self._lines[index]) if spot.way is not None]
+        return columns[min(self._column, len(columns) - 1)]
 
     def _find(self, way: ViewLink | None) -> None:
         """Move the cursor to the link with this target, or if there is none, to the nearest line with a link."""

@@ -398,10 +398,10 @@ class RecordTable(LineList, inherit_bindings=False):
 
     async def on_click(self, event: events.Click) -> None:
         """Request a sort order when a head is clicked."""
-        place = event.get_content_offset(self)
-        if place is None or place.y >= self.HEAD_ROWS or self.text_selection is not None:
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y >= self.HEAD_ROWS or self.text_selection is not None:
             return
-        placed = self._column_at(place.x)
+        placed = self._column_at(offset.x)
         if placed is not None:
             self._ask_order(placed.column.id)
 
@@ -487,12 +487,12 @@ class RecordTable(LineList, inherit_bindings=False):
             moved = Selection(start + Offset(0, step), end + Offset(0, step))
             self.screen.selections = {**self.screen.selections, self: moved}
 
-    def _step_of(self, place: int, rows: Sequence[TableRow]) -> int | None:
+    def _step_of(self, index: int, rows: Sequence[TableRow]) -> int | None:
         """Return how far a row moves when other rows are shown; ``None`` if it is gone or far away."""
-        if not 0 <= place < len(self.rows):
+        if not 0 <= index < len(self.rows):
             return None
-        key = self.rows[place].key
-        return next((at - place for at in _around(place, len(rows)) if rows[at].key == key), None)
+        key = self.rows[index].key
+        return next((at - index for at in _around(index, len(rows)) if rows[at].key == key), None)
 
     def _anchor(self, top: int) -> tuple[str, int] | None:
         """Return a visible row's key and its offset from the top: the cursor's row if visible, else the first."""
@@ -519,7 +519,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """
         known = {id(row) for row in self._sampled}
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
-        places = {place for place, row in enumerate(self._sampled) if id(row) not in known}
+        indices = {index for index, row in enumerate(self._sampled) if id(row) not in known}
         top, rows = round(self.scroll_y), self.rows_in_sight
         if not top <= self._cursor < top + rows:
             top = self._cursor
@@ -529,15 +529,15 @@ class RecordTable(LineList, inherit_bindings=False):
         for position, column in enumerate(self._columns):
             if only_shown and column.id not in shown:
                 continue
-            cells = {place: self.rows[place].cell(column).text for place in places.union(sight)}
-            if any(place < MEASURED_ROWS and text not in nothing for place, text in cells.items()):
+            cells = {index: self.rows[index].cell(column).text for index in indices.union(sight)}
+            if any(index < MEASURED_ROWS and text not in nothing for index, text in cells.items()):
                 self._used.add(column.id)
             if column.shows_id and any(" " in text for text in cells.values()):
                 self._labelled.add(column.id)
             texts = self._texts.get(column.id)
             if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
                 texts.update(cells.values())
-            widths = {place: min(cell_width(text), column.max_cells) for place, text in cells.items()}
+            widths = {index: min(cell_width(text), column.max_cells) for index, text in cells.items()}
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
             self._in_sight[position] = max(self._in_sight[position], *map(widths.__getitem__, sight), 0)
 
@@ -625,17 +625,17 @@ class RecordTable(LineList, inherit_bindings=False):
         top = round(self.scroll_y)
         sight = range(top, min(len(self.rows), top + self.rows_in_sight))
         columns = [placed.column for placed in self._placed]
-        rows = ((place == self._cursor, self.rows[place]) for place in sight)
+        rows = ((index == self._cursor, self.rows[index]) for index in sight)
         return _Looks(
             (len(self.rows), top, len(sight), self._placed),
             tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
         )
 
 
-def _around(place: int, count: int) -> Iterable[int]:
-    """Yield the places within :data:`MAX_SELECTION_STEP` of one, the nearest first."""
+def _around(index: int, count: int) -> Iterable[int]:
+    """Yield the indices within :data:`MAX_SELECTION_STEP` of one, the nearest first."""
     for step in range(MAX_SELECTION_STEP):
-        yield from (at for at in {place - step, place + step} if 0 <= at < count)
+        yield from (at for at in {index - step, index + step} if 0 <= at < count)
 
 
 _SPACE: Final = line(" ")

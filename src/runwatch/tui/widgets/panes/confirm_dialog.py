@@ -270,9 +270,9 @@ class ConfirmDialog(Dialog[None]):
 
     def note(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
-        for place in self.query("#sheet-note").results(Static):
-            place.update(to_content(said))
-            place.remove_class("-hidden")
+        for note_widget in self.query("#sheet-note").results(Static):
+            note_widget.update(to_content(said))
+            note_widget.remove_class("-hidden")
 
     def show_rate_limit(self, notice: SafeText) -> None:
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
@@ -343,13 +343,13 @@ class ConfirmDialog(Dialog[None]):
             body.display = False
         for mark in self.query(RowsBelow):
             mark.display = False
-        place = self.query_one("#sheet-problem")
-        place.remove_class("-hidden")
+        box = self.query_one("#sheet-problem")
+        box.remove_class("-hidden")
 
         async def put() -> None:
-            await place.remove_children()
+            await box.remove_children()
             panel = ProblemPanel()
-            await place.mount(panel)
+            await box.mount(panel)
             panel.show(entry, next_step=next_step)
 
         self.call_next(put)
@@ -507,9 +507,9 @@ class ConfirmDialog(Dialog[None]):
         self._keep.focus()
 
     def _say(self, *pieces: StyledSpan) -> None:
-        place = self.query_one("#sheet-state", Static)
-        place.update(to_content(pieces))
-        place.set_class(not pieces, "-hidden")
+        state_widget = self.query_one("#sheet-state", Static)
+        state_widget.update(to_content(pieces))
+        state_widget.set_class(not pieces, "-hidden")
 
 
 class _Outcomes(LineList):

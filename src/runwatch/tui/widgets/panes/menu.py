@@ -201,20 +201,20 @@ class _Items(LineList, inherit_bindings=False):
         return len(self._items)
 
     def rows_to_scroll(self) -> int:
-        return len(self._places(self.cells))
+        return len(self._parts(self.cells))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         # A longer menu scrolls.
         room = max(1, viewport.height - _FRAME_ROWS)
-        return min(room, len(self._places(width - self.styles.scrollbar_size_vertical)))
+        return min(room, len(self._parts(width - self.styles.scrollbar_size_vertical)))
 
     def row_at(self, row: int) -> tuple[int, int] | None:
-        places = self._places(self.cells)[round(self.scroll_y) + row :]
-        return places[0] if row >= 0 and places else None
+        parts = self._parts(self.cells)[round(self.scroll_y) + row :]
+        return parts[0] if row >= 0 and parts else None
 
     def show_cursor(self) -> None:
         """Scroll as little as needed to show all rows of the item under the cursor."""
-        rows = [row for row, (index, _) in enumerate(self._places(self.cells)) if index == self.cursor]
+        rows = [row for row, (index, _) in enumerate(self._parts(self.cells)) if index == self.cursor]
         top, last = round(self.scroll_y), rows[-1] - self.rows_in_sight + 1
         if not last <= top <= rows[0]:
             self._scroll_at_once(max(last, min(top, rows[0])))
@@ -232,7 +232,7 @@ class _Items(LineList, inherit_bindings=False):
         rows = wrap_text(text, cells) if cells > 0 else (text,)
         return (*rows[: NOTE_ROWS - 1], line(" ".join(rows[NOTE_ROWS - 1 :]))) if len(rows) > NOTE_ROWS else rows
 
-    def _places(self, width: int) -> list[tuple[int, int]]:
+    def _parts(self, width: int) -> list[tuple[int, int]]:
         """Return the item of each row, and the row within it."""
         cells = self._widths(width)[2]
         return [

@@ -41,28 +41,28 @@ class SplitPanes(Container):
         super().__init__(first, second, id=id)
         self._first: Final = first
         self._second: Final = second
-        self._place: PanePlace | None = None
+        self._side: PanePlace | None = None
         self._share = 0.0
         self._grip: int | None = None
 
-    def divide(self, place: PanePlace | None, share: float) -> None:
+    def divide(self, side: PanePlace | None, share: float) -> None:
         """Divide the room.
 
         Args:
-            place: Where the second pane is; ``None`` if only one pane is shown.
+            side: Where the second pane is; ``None`` if only one pane is shown.
             share: The second pane's share; 0 for the sizes of the style sheet.
         """
-        if (place, share) != (self._place, self._share):
-            self._place, self._share = place, share
+        if (side, share) != (self._side, self._share):
+            self._side, self._share = side, share
             self._fit()
 
     @property
     def share(self) -> float:
         """The second pane's present share, from 0 to 1; 0 if only one pane is shown or before the first layout."""
-        if self._place is None or not self._room:
+        if self._side is None or not self._room:
             return 0.0
         size = self._second.outer_size
-        return (size.width if self._place == "beside" else size.height) / self._room
+        return (size.width if self._side == "beside" else size.height) / self._room
 
     def nearest_share(self, share: float) -> float:
         """Return the nearest share that leaves both panes their minimum."""
@@ -70,23 +70,23 @@ class SplitPanes(Container):
 
     @property
     def _room(self) -> int:
-        return self.size.width if self._place == "beside" else self.size.height
+        return self.size.width if self._side == "beside" else self.size.height
 
     def _fit(self) -> None:
         styles = self._second.styles
         cells = (
             self._within(round(self._share * self._room))
-            if self._place is not None and self._share and self._room
+            if self._side is not None and self._share and self._room
             else None
         )
-        is_beside = self._place == "beside"
+        is_beside = self._side == "beside"
         styles.width = cells if is_beside else None
         styles.max_width = cells if is_beside else None
         styles.height = None if is_beside else cells
 
     def _within(self, cells: int) -> int:
         """Return the nearest size of the second pane that leaves both panes their minimum."""
-        first, second = MIN_CELLS if self._place == "beside" else MIN_ROWS
+        first, second = MIN_CELLS if self._side == "beside" else MIN_ROWS
         return max(second, min(cells, self._room - first))
 
     # Called by Textual.
@@ -96,7 +96,7 @@ class SplitPanes(Container):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the border: the last frame line of the first pane or the first one of the second."""
-        if self._place is None or event.button != 1:
+        if self._side is None or event.button != 1:
             return
         position, border = self._position(event), self._border()
         if border - 1 <= position <= border and self.region.contains(int(event.screen_x), int(event.screen_y)):
@@ -110,7 +110,7 @@ class SplitPanes(Container):
         event.stop()
         # The release is no click on the pane that the mouse is over by then.
         self.suppress_click()
-        start = self.region.x if self._place == "beside" else self.region.y
+        start = self.region.x if self._side == "beside" else self.region.y
         cells = start + self._room - (self._position(event) + self._grip)
         if self._room:
             self.post_message(self.Dragged(cells / self._room))
@@ -122,8 +122,8 @@ class SplitPanes(Container):
             self.release_mouse()
 
     def _position(self, event: events.MouseEvent) -> int:
-        return int(event.screen_x if self._place == "beside" else event.screen_y)
+        return int(event.screen_x if self._side == "beside" else event.screen_y)
 
     def _border(self) -> int:
         """Return the first cell of the second pane."""
-        return self._second.region.x if self._place == "beside" else self._second.region.y
+        return self._second.region.x if self._side == "beside" else self._second.region.y
