@@ -47,7 +47,7 @@ async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: 
         screen = front(driven)
         await driven.until(lambda: screen.row is not None, "a row")
         # While the cursor does not rest the detail waits for it, and no second draws it.
-        screen._rested()
+        screen._show_row_at_rest()
         drawn = counted(monkeypatch, screen, "show_detail")
         for _ in range(3 * AGE_REFRESH_S):
             screen.tick()

@@ -96,7 +96,7 @@ async def test_a_click_on_a_hint_does_what_its_key_does(
         monkeypatch.setattr(driven.app, "run_key_action", do)
         # At a root esc has nothing to go back to.
         status = screen.query_one(StatusBar)
-        offered = set(hinted(screen)) - {"screen.back", *(action for action, _ in status.rest)}
+        offered = set(hinted(screen)) - {"screen.back", *(action for action, _ in status.hidden_hints)}
         # The number of those without room leads to a menu.
         parts = [(start, part.target) for start, part, _ in status._placed() if isinstance(part.target, str)]
         for start, _ in parts:

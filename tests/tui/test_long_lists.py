@@ -72,7 +72,7 @@ async def test_a_gap_between_two_rows_is_named_and_read_where_the_cursor_gets_to
         await driven.comes("some are missing, G reads them")
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
-        (rest,) = screen.rests()
+        (rest,) = screen.continuations()
         await driven.until(lambda: rest.gap_after in {row.key for row in screen.table.rows}, "the rows to be there")
         screen.table.select(rest.gap_after)
         await driven.hides("some are missing")

@@ -124,7 +124,7 @@ class FormScreen(CoveringScreen):
         self._goes_on = False
         self._earlier: SafeText | None = None
         self._is_changed = False
-        self._rest: Timer | None = None
+        self._debounce: Timer | None = None
         self._problems: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         # Fields not visited yet show no error for being empty.
@@ -344,11 +344,11 @@ class FormScreen(CoveringScreen):
 
     def _show_soon(self, text: str) -> None:
         """Update the preview at once, or for a long text after a pause in typing."""
-        if self._rest is not None:
-            self._rest.stop()
-            self._rest = None
+        if self._debounce is not None:
+            self._debounce.stop()
+            self._debounce = None
         if len(text) > LONG_TEXT_CHARS:
-            self._rest = self.set_timer(TYPING_PAUSE_S, self.show_request)
+            self._debounce = self.set_timer(TYPING_PAUSE_S, self.show_request)
         else:
             self.show_request()
 

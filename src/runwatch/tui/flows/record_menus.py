@@ -177,7 +177,7 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
 def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
     """Yield the keys that the status bar has no room for, unless the menu has them already."""
     shown = {*RECORD_KEYS, *(_key_of(screen, action, row) for action in screen.spec.actions)}
-    for id, label in screen.rest_hints:
+    for id, label in screen.hidden_hints:
         if id not in shown:
             yield screen.key_item(id, label)
 

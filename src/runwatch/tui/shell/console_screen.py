@@ -453,7 +453,7 @@ class ConsoleScreen(Screen[None]):
     def on_status_bar_rest_requested(self, message: StatusBar.RestRequested) -> None:
         """Open a menu of the keys that the status bar has no room for."""
         message.stop()
-        self._open_rest(message.hints)
+        self._open_hints_menu(message.hints)
 
     def action_show_actions(self) -> None:
         """Open a menu of the keys that the status bar has no room for; screens with records list their actions too."""
@@ -461,22 +461,22 @@ class ConsoleScreen(Screen[None]):
 
     def open_more_keys(self) -> None:
         """Open a menu of the keys that the status bar has no room for, or say that there is none."""
-        rest = self.rest_hints
-        if rest:
-            self._open_rest(rest)
+        hints = self.hidden_hints
+        if hints:
+            self._open_hints_menu(hints)
         else:
             key = self.console.keys.shown("app.help")
             self.notify_user(f"All usual keys are in this line; {key} lists every key.")
 
     @property
-    def rest_hints(self) -> Sequence[tuple[str, str]]:
+    def hidden_hints(self) -> Sequence[tuple[str, str]]:
         """Actions and labels of the hints that the status bar has no room for."""
-        return [(id, label) for id, label in self.query_one(StatusBar).rest if id != "screen.actions"]
+        return [(id, label) for id, label in self.query_one(StatusBar).hidden_hints if id != "screen.actions"]
 
-    def _open_rest(self, rest: Sequence[tuple[str, str]]) -> None:
+    def _open_hints_menu(self, hints: Sequence[tuple[str, str]]) -> None:
         from runwatch.tui.widgets.panes.menu import Menu
 
-        items = [self.key_item(id, label) for id, label in rest]
+        items = [self.key_item(id, label) for id, label in hints]
         self.open_overlay(Menu((label_span("More keys", Role.PLAIN),), items, id="hint-menu"))
 
     def key_item(self, id: str, label: str) -> MenuItem:

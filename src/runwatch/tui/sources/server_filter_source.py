@@ -74,10 +74,10 @@ class ServerFilterSource:
         self._session.live.stop_filtered_list(self._name)
         self._session.store.forget(self._session.scope.profile, self._name)
 
-    def rests(self) -> Sequence[ListContinuation]:
+    def continuations(self) -> Sequence[ListContinuation]:
         """Return what reads on in the filtered list."""
-        rest = self._session.live.rest(self._name)
-        return () if rest is None else (rest,)
+        continuation = self._session.live.rest(self._name)
+        return () if continuation is None else (continuation,)
 
     def items(self) -> Sequence[Any]:
         """Return the service's filtered list; the full list until it arrives."""

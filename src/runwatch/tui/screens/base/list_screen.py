@@ -141,28 +141,28 @@ class ListScreen(RowScreen):
         if self._paused_at is None and (kinds != {Run.KIND} or self.spec.record is Run):
             self.show_rows()
 
-    def rests(self) -> Sequence[ListContinuation]:
+    def continuations(self) -> Sequence[ListContinuation]:
         """Return what reads on in the list; empty for a list that is read whole."""
         session = self.console.session
-        rest = None if session is None else session.live.rest(self.spec.kind)
-        return () if rest is None else (rest,)
+        continuation = None if session is None else session.live.rest(self.spec.kind)
+        return () if continuation is None else (continuation,)
 
     @property
     def is_going_to_end(self) -> bool:
         """Whether the list is read on to its end, for the user."""
-        return self._goes_to_end and any(rest.is_reading for rest in self.rests())
+        return self._goes_to_end and any(continuation.is_reading for continuation in self.continuations())
 
     def go_to_end(self) -> None:
         """Read the list on to its end, within the request budget."""
-        for rest in self.rests():
-            rest.go_to_end()
+        for continuation in self.continuations():
+            continuation.go_to_end()
         self._goes_to_end = True
         self._show_edge()
 
     def stop_going(self) -> None:
         """Stop to read on; what was read stays."""
-        for rest in self.rests() if self._goes_to_end else ():
-            rest.stop()
+        for continuation in self.continuations() if self._goes_to_end else ():
+            continuation.stop()
         self._goes_to_end = False
         self._show_edge()
 
@@ -485,14 +485,14 @@ class ListScreen(RowScreen):
         return (paused, label_span("  "), self.age_span(state)) if state.load in FAILED_STATES else (paused,)
 
     def _count_text(self) -> SafeText:
-        rests = self.rests()
-        totals = [rest.total for rest in rests]
+        continuations = self.continuations()
+        totals = [continuation.total for continuation in continuations]
         return list_count_text(
             len(self.listing.shown),
             self._total,
             self.console.glyphs,
             is_whole=self._source.end_is_proven(),
-            goes_on=any(rest.has_more for rest in rests),
+            goes_on=any(continuation.has_more for continuation in continuations),
             total=sum(filter(None, totals)) if totals and None not in totals else None,
         )
 
@@ -500,10 +500,10 @@ class ListScreen(RowScreen):
         """Say that the list is read on, and which key stops that, or that records between its rows are missing."""
         if self.is_going_to_end:
             return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
-        gaps = [rest for rest in self.rests() if rest.has_gap]
+        gaps = [continuation for continuation in self.continuations() if continuation.has_gap]
         if not gaps:
             return ()
-        if any(rest.is_reading for rest in gaps):
+        if any(continuation.is_reading for continuation in gaps):
             return (label_span("reading missing ones  ", Role.LIVE),)
         return (label_span("some are missing, G reads them  ", Role.WARN),)
 

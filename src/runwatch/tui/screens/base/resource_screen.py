@@ -144,7 +144,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._seconds = 0
         self._keeps_detail = False
         self._shown: str | None = None
-        self._rest: Timer | None = None
+        self._debounce: Timer | None = None
         self._is_raw = False
         self._wanted: str | None = None
         self._left_at: str | None = None
@@ -447,7 +447,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._arrive()
         self.show_hints()
         is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
-        if self._rest is None and not is_kept:
+        if self._debounce is None and not is_kept:
             self.show_detail()
 
     def show_detail(self) -> None:
@@ -492,22 +492,22 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Update the detail once the cursor rests; read on at the end of a list that goes on."""
         message.stop()
         self._read_on()
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(DEBOUNCE_S, self._rested)
+        if self._debounce is not None:
+            self._debounce.stop()
+        self._debounce = self.set_timer(DEBOUNCE_S, self._show_row_at_rest)
 
     def _read_on(self) -> None:
         """Read on where the cursor is at the end of the list, or beside a gap in it."""
         row = self.row
         if row is not None and not self.is_going_to_end:
             is_last = self.table.cursor == self.table.line_count() - 1
-            for rest in self.rests():
-                rest.reach(row.id, is_last=is_last)
+            for continuation in self.continuations():
+                continuation.reach(row.id, is_last=is_last)
 
     def on_record_table_end_requested(self, message: RecordTable.EndRequested) -> None:
         """Go to the real end of the list: the cursor follows once the list is read."""
         message.stop()
-        if any(rest.has_more for rest in self.rests()):
+        if any(continuation.has_more for continuation in self.continuations()):
             self._left_at = self.table.cursor_key
             self.go_to_end()
 
@@ -519,8 +519,8 @@ class ResourceScreen(ListScreen, RecordScreen):
         if self._goes_to_end and self.table.cursor_key == left_at:
             self.table.move_cursor(self.table.line_count() - 1)
 
-    def _rested(self) -> None:
-        self._rest = None
+    def _show_row_at_rest(self) -> None:
+        self._debounce = None
         self.show_hints()
         self.show_detail()
 

@@ -115,10 +115,10 @@ class MultiProfileListScreen(MultiProfileBase):
         merged = MergedSource(lambda: self._parts, self._owners, self._is_unreached)
         super().__init__(self._owners.add_column(bare), merged)
 
-    def rests(self) -> Sequence[ListContinuation]:
+    def continuations(self) -> Sequence[ListContinuation]:
         sessions = map(self.console.profiles.session, self._parts)
         found = (session.live.rest(self.spec.kind) for session in sessions if session is not None)
-        return [rest for rest in found if rest is not None]
+        return [continuation for continuation in found if continuation is not None]
 
     def _is_unreached(self) -> bool:
         return any(name in self.console.profiles.failures for name in self._parts)

@@ -199,9 +199,9 @@ class ReceiptsScreen(ResourceScreen):
     def _narrowed(self) -> ServerFilterSource | None:
         return self._source if isinstance(self._source, ServerFilterSource) else None
 
-    def rests(self) -> Sequence[ListContinuation]:
+    def continuations(self) -> Sequence[ListContinuation]:
         narrowed = self._narrowed
-        return super().rests() if narrowed is None or narrowed.is_refused else narrowed.rests()
+        return super().continuations() if narrowed is None or narrowed.is_refused else narrowed.continuations()
 
     def use(self, source: RowSource) -> None:
         """Use another source of rows, with the same server filter."""

@@ -64,7 +64,7 @@ class StatusBar(Bar):
             self.refresh()
 
     @property
-    def rest(self) -> tuple[tuple[str, str], ...]:
+    def hidden_hints(self) -> tuple[tuple[str, str], ...]:
         """Actions and labels of the hints that have no room; those of a prompt are its own."""
         if self._is_prompt:
             return ()
