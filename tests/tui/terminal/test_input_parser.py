@@ -185,5 +185,5 @@ def test_an_answer_without_an_end_is_not_kept_for_ever() -> None:
     reader = InputParser()
     for _ in range(10):
         assert told(reader.feed(b"\x1b]52;c;" + b"x" * MAX_SEQUENCE_CHARACTERS)) == []
-    assert len(reader._held) <= MAX_SEQUENCE_CHARACTERS
+    assert len(reader._unfinished) <= MAX_SEQUENCE_CHARACTERS
     assert told(reader.feed(b"\x07q")) == ["q"]

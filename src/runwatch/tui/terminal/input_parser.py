@@ -92,7 +92,7 @@ class InputParser:
     def __init__(self) -> None:
         self._textual: Final = XTermParser()
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
-        self._held = b""
+        self._unfinished = b""
         self._pasted: bytearray | None = None
         self._quiet_s = 0.0
 
@@ -101,8 +101,8 @@ class InputParser:
         if self._pasted is not None and self._quiet_s >= PASTE_TIMEOUT_S and _ONE_KEY.fullmatch(data):
             yield self._end_paste()
         self._quiet_s = 0.0
-        data = self._held + data
-        self._held = b""
+        data = self._unfinished + data
+        self._unfinished = b""
         while data:
             if self._pasted is not None:
                 end = self._paste(data)
@@ -123,7 +123,7 @@ class InputParser:
                     yield from self._sequence(found)
                     data = data[found.end() :]
                 elif _BEGUN.match(data):
-                    self._held = data if len(data) <= MAX_SEQUENCE_CHARACTERS else data[:2]
+                    self._unfinished = data if len(data) <= MAX_SEQUENCE_CHARACTERS else data[:2]
                     return
                 else:
                     broken = _BROKEN.match(data)
@@ -135,7 +135,7 @@ class InputParser:
     @property
     def is_undecided(self) -> bool:
         """Whether elapsed time matters: within an unfinished sequence or a paste."""
-        return bool(self._held) or self._pasted is not None
+        return bool(self._unfinished) or self._pasted is not None
 
     def rest(self, waited_s: float) -> Iterator[Message]:
         """Yield the messages of the kept bytes after this many more seconds without input.
@@ -143,17 +143,17 @@ class InputParser:
         An escape character is a key when nothing follows within Textual's ``ESCAPE_DELAY``.
         """
         self._quiet_s += waited_s
-        held = self._held
+        unfinished = self._unfinished
         if self._pasted is not None or self._quiet_s < constants.ESCAPE_DELAY:
             return
-        if held == _ESC:
-            self._held = b""
+        if unfinished == _ESC:
+            self._unfinished = b""
             yield events.Key("escape", "\x1b")
-        elif len(held) == 2 and held != b"\x1b[" and held.isascii():
-            self._held = b""
-            yield from self._keys(held[1:].decode("ascii"), alt=True)
+        elif len(unfinished) == 2 and unfinished != b"\x1b[" and unfinished.isascii():
+            self._unfinished = b""
+            yield from self._keys(unfinished[1:].decode("ascii"), alt=True)
         elif self._quiet_s >= ESCAPE_TIMEOUT_S:
-            self._held = b""
+            self._unfinished = b""
 
     def _paste(self, data: bytes) -> int:
         """Add pasted bytes; return the index after the end of the paste, or -1 if it continues."""
@@ -165,14 +165,14 @@ class InputParser:
         # The last bytes may begin the end marker.
         keep = next((size for size in range(len(_PASTE_END) - 1, 0, -1) if data.endswith(_PASTE_END[:size])), 0)
         self._pasted += data[: len(data) - keep]
-        self._held = data[len(data) - keep :]
+        self._unfinished = data[len(data) - keep :]
         return -1
 
     def _end_paste(self) -> events.Paste:
         assert self._pasted is not None
         text = self._pasted.decode("utf-8", "replace").replace("\0", "")
         self._pasted = None
-        self._held = b""
+        self._unfinished = b""
         return events.Paste(text)
 
     def _sequence(self, found: re.Match[bytes]) -> Iterator[Message]:

@@ -277,10 +277,10 @@ async def test_lines_near_those_in_sight_are_asked_for_before_the_user_scrolls_t
 
 
 async def test_lines_that_were_drawn_long_ago_are_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_HELD_LINES", 100)
+    monkeypatch.setattr(module, "MAX_CACHED_LINES", 100)
     async with staged(1_000, following=False) as (app, log, _, pilot):
         for _ in range(10):
             log.action_move_page(1)
             await pilot.pause()
             assert shown(app)[-1] == log.cursor
-        assert 0 < len(log._held) <= 100
+        assert 0 < len(log._cached) <= 100

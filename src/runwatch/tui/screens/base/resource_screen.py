@@ -378,10 +378,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_crumbs(self._filter_words())
         self.show_rows()
         if self._wanted is not None:
-            self._hold_keys_for_rows()
+            self._pause_keys_for_rows()
 
-    def _hold_keys_for_rows(self) -> None:
-        """Hold keys until the rows are read: they are for the row that the user left."""
+    def _pause_keys_for_rows(self) -> None:
+        """Pause keys until the rows are read: they are for the row that the user left."""
         table, keys = self.table, self.console.key_queue
 
         async def read() -> None:

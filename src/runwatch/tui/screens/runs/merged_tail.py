@@ -147,7 +147,7 @@ class MergedTailScreen(EventScreen):
     def tail_moved(self, news: TailUpdate) -> None:
         if news.run_id in self._followed:
             self.tail.grow()
-            if self.tail.is_held:
+            if self.tail.is_paused:
                 self.show_tail()
 
     def tick(self) -> None:
@@ -213,18 +213,18 @@ class MergedTailScreen(EventScreen):
         if self._events is None:
             self.notify_user("No events to pause.", Role.WARN)
             return
-        self.tail.hold(is_held=not self.tail.is_held)
-        self.query_one("#tail-pane", Pane).show_pause((self.pause_span(),) if self.tail.is_held else line(""))
+        self.tail.pause(is_paused=not self.tail.is_paused)
+        self.query_one("#tail-pane", Pane).show_pause((self.pause_span(),) if self.tail.is_paused else line(""))
         self.show_hints()
         self._begin()
         self.show_tail()
 
     @property
     def is_paused(self) -> bool:
-        return self._events is not None and self.tail.is_held
+        return self._events is not None and self.tail.is_paused
 
     def action_refresh(self) -> None:
-        if self.tail.is_held:
+        if self.tail.is_paused:
             self.action_pause()
         session = self.console.session
         if session is not None and self._events is not None:
@@ -269,7 +269,7 @@ class MergedTailScreen(EventScreen):
     def _begin(self) -> None:
         """Follow the chosen runs, or all live ones; the events of a run that has ended stay in the list."""
         session = self.console.session
-        if session is None or not self.is_mounted or self.tail.is_held:
+        if session is None or not self.is_mounted or self.tail.is_paused:
             return
         self._passed.begin(session)
         from runwatch.store.repositories.event_sequence import MergedSequence
@@ -319,8 +319,8 @@ class MergedTailScreen(EventScreen):
         number = len(self._followed) if session is None else sum(is_live(session, one) for one in self._followed)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
-        # How many are live now is not what held events show.
-        live = "" if self.tail.is_held else f" {self.console.glyphs.dot} {number} live"
+        # How many are live now is not what paused events show.
+        live = "" if self.tail.is_paused else f" {self.console.glyphs.dot} {number} live"
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         return f"Tail of {many}{live}{more}{unseen}"
 
@@ -342,7 +342,7 @@ class MergedTailScreen(EventScreen):
     def _wait_words(self) -> str:
         """Return why no events are read now, and when the first read goes."""
         session = self.console.session
-        if session is None or self._events is None or self.tail.is_held:
+        if session is None or self._events is None or self.tail.is_paused:
             return ""
         waits = self.tail_wait_text(session, *self._followed)
         return f" {self.console.glyphs.dot} {waits}" if waits else ""

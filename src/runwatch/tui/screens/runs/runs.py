@@ -268,8 +268,8 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _pause_tail(self, news: TailUpdate) -> None:
         """Pause the events of a paused screen; those of a run opened meanwhile as soon as its past is read."""
         is_read = not news.has_more and (news.answered_at is not None or news.is_complete)
-        if is_read and self._paused_at is not None and not self.tail.is_held:
-            self.tail.hold(is_held=True)
+        if is_read and self._paused_at is not None and not self.tail.is_paused:
+            self.tail.pause(is_paused=True)
 
     def action_pause(self) -> None:
         """Pause or resume the list and the events; these are still read, and counted."""
@@ -277,8 +277,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         super().action_pause()
         if self.console.session is not None and self._shown is not None:
             self._pause_tail(self.console.session.live.tails.news(self._shown))
-        if self._paused_at is None and self.tail.is_held:
-            self.tail.hold(is_held=False)
+        if self._paused_at is None and self.tail.is_paused:
+            self.tail.pause(is_paused=False)
         self.show_tail()
 
     def tick(self) -> None:
@@ -471,7 +471,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             return
         news = news or session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
-        pace = "" if news.is_complete or self.tail.is_held or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
+        pace = "" if news.is_complete or self.tail.is_paused or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         pane.set_border_text(
             title=self.detail_title(row),
             state=(*to_spans(self.tail.mode_text(has_ended=news.is_complete)), label_span(pace)),

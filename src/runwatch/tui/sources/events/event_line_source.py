@@ -120,11 +120,11 @@ class EventLineSource:
         end = self._events.length
         page = max(0, end - count) // PAGE_EVENTS
         while page * PAGE_EVENTS < end:
-            held = self._pages.get(page, [])
-            first = page * PAGE_EVENTS + len(held)
+            cached = self._pages.get(page, [])
+            first = page * PAGE_EVENTS + len(cached)
             last = min(end, (page + 1) * PAGE_EVENTS)
             if first < last:
-                self._hold(page, held + await self._events.window(first, last - first))
+                self._cache(page, cached + await self._events.window(first, last - first))
             page += 1
 
     async def load(self, page: int) -> tuple[int, int]:
@@ -136,13 +136,13 @@ class EventLineSource:
                 events = await self._events.window(page * PAGE_EVENTS, PAGE_EVENTS)
         finally:
             self._wanted.discard(page)
-        self._hold(page, events)
+        self._cache(page, events)
         if self._found is not None:
             return 0, len(self._found)
         first = page * PAGE_EVENTS
         return first, PAGE_EVENTS + len(self._gaps)
 
-    def _hold(self, page: int, events: list[RunEvent]) -> None:
+    def _cache(self, page: int, events: list[RunEvent]) -> None:
         # Of two concurrent reads, the older one may return fewer events and finish later.
         if len(events) >= len(self._pages.get(page, ())):
             self._pages[page] = events
@@ -163,11 +163,11 @@ class EventLineSource:
 
     def _event(self, number: int) -> RunEvent | None:
         page, place = divmod(number, PAGE_EVENTS)
-        held = self._pages.get(page)
-        if held is not None:
+        cached = self._pages.get(page)
+        if cached is not None:
             self._pages.move_to_end(page)
-            if place < len(held):
-                return held[place]
+            if place < len(cached):
+                return cached[place]
         if page not in self._wanted:
             self._wanted.add(page)
             self._fetch(page)

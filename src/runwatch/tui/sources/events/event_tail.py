@@ -59,7 +59,7 @@ class EventTail:
         self._is_merged = False
         self._has_news = False
         self._is_reading = False
-        self._is_held = False
+        self._is_paused = False
         self._debounce: Timer | None = None
         self._search = EventSearch(screen, lambda: self.length, show=self._show_matches, failed=changed)
         self._kept_filter: EventFilter | None = None
@@ -94,9 +94,9 @@ class EventTail:
         self.grow()
 
     def clear(self) -> None:
-        """Show no events, and remove filter and hold."""
+        """Show no events, and remove filter and pause."""
         self._events = self._lines = self._kept_filter = None
-        self._has_news = self._is_held = False
+        self._has_news = self._is_paused = False
         self._search.clear()
         self._log.highlighter = None
 
@@ -114,18 +114,18 @@ class EventTail:
         return 0 if self._lines is None else self._lines.events_count
 
     @property
-    def is_held(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether the user has paused these events."""
-        return self._is_held
+        return self._is_paused
 
-    def hold(self, *, is_held: bool) -> None:
+    def pause(self, *, is_paused: bool) -> None:
         """Leave the events as they are, or show those stored meanwhile."""
-        self._is_held = is_held
+        self._is_paused = is_paused
         self.grow()
 
     def grow(self) -> None:
-        """Read newly stored events, unless held; changes during that read are read afterwards."""
-        if not self._is_held:
+        """Read newly stored events, unless paused; changes during that read are read afterwards."""
+        if not self._is_paused:
             self._start_reading()
 
     def _start_reading(self) -> None:
@@ -199,8 +199,8 @@ class EventTail:
     # Texts of the frame.
 
     def mode_text(self, *, has_ended: bool = False) -> StyledSpans:
-        """Return whether the log follows the end, which an ended run's log need not; nothing while it is held."""
-        if self._is_held:
+        """Return whether the log follows the end, which an ended run's log need not; nothing while it is paused."""
+        if self._is_paused:
             return line("")
         if has_ended:
             return (label_span("ended"),)
@@ -208,12 +208,12 @@ class EventTail:
         return (follow if self._log.following else paused,)
 
     def new_text(self, stored: int = 0) -> StyledSpans:
-        """Return how many events arrived since following stopped, or since the events are held.
+        """Return how many events arrived since following stopped, or since the events are paused.
 
         Args:
             stored: Number of events that are stored.
         """
-        new = self._log.new_lines + (max(0, stored - self.length) if self._is_held else 0)
+        new = self._log.new_lines + (max(0, stored - self.length) if self._is_paused else 0)
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
 
     def known_text(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:

@@ -256,11 +256,11 @@ class _Field:
     labels: int
 
 
-def find_cursor_row(held: object, rows: Sequence[DetailRow], cursor: int) -> int:
-    """Return the row with the target held before, or the same index if there is none."""
-    if held is None or (rows and rows[cursor].target == held):
+def find_cursor_row(target: object, rows: Sequence[DetailRow], cursor: int) -> int:
+    """Return the row with the previous target, or the same index if there is none."""
+    if target is None or (rows and rows[cursor].target == target):
         return cursor
-    return next((index for index, row in enumerate(rows) if row.target == held), cursor)
+    return next((index for index, row in enumerate(rows) if row.target == target), cursor)
 
 
 def label_cells(labels: Sequence[SafeText], room: int, value: int = MIN_VALUE_CELLS) -> int:

@@ -338,9 +338,9 @@ class DetailView(LineList, inherit_bindings=False):
         if not self.is_mounted or not self.size.width:
             return
         before, cursor = self._rows, self._cursor
-        held = before[cursor].target if before else None
+        target = before[cursor].target if before else None
         self._rows = rows = self._rows_in(max(1, self.cells - MARGIN))
-        self._cursor = find_cursor_row(held, rows, max(0, min(self._cursor, len(rows) - 1)))
+        self._cursor = find_cursor_row(target, rows, max(0, min(self._cursor, len(rows) - 1)))
         self.set_size()
         if self._wanted_lead is not None and rows:
             self.go_to_target(self._wanted_lead)

@@ -36,7 +36,7 @@ Only visible lines are drawn; drawing this many above and below takes three time
 choices").
 """
 
-MAX_HELD_LINES: Final = 1_000
+MAX_CACHED_LINES: Final = 1_000
 RUN_CELLS: Final = 9
 """Minimum width of a run's short id."""
 
@@ -89,7 +89,7 @@ class EmptyLineSource:
 
 
 class EventLog(LineList, inherit_bindings=False):
-    """Lines of a source, of which only a window is held.
+    """Lines of a source, of which only a window is cached.
 
     Args:
         following: Whether to start at the end and follow it.
@@ -150,7 +150,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._following = following
         self._wraps = False
         self._side = 0
-        self._held: dict[int, EventLine | None] = {}
+        self._cached: dict[int, EventLine | None] = {}
         self._slice_cells = SLICE_CELLS
         self._places: tuple[tuple[int, int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
@@ -186,7 +186,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def refresh_lines_of(self, start: int, count: int) -> None:
         """Redraw lines that the source has loaded."""
-        if any(start <= index < start + count for index in self._held):
+        if any(start <= index < start + count for index in self._cached):
             self._forget()
             self.refresh()
 
@@ -380,32 +380,32 @@ class EventLog(LineList, inherit_bindings=False):
         self._cursor = max(top, min(self._cursor, bottom))
 
     def _forget(self) -> None:
-        self._held.clear()
+        self._cached.clear()
         self._places = None
 
     def _line(self, index: int) -> EventLine | None:
-        if index not in self._held:
+        if index not in self._cached:
             self._load(index)
-        return self._held.get(index)
+        return self._cached.get(index)
 
     def _load(self, index: int) -> None:
-        """Load a line, together with the visible lines below it that are not held."""
+        """Load a line, together with the visible lines below it that are not cached."""
         top = round(self.scroll_y)
         end = min(index, top) + self.rows_in_sight
         stop = index + 1
-        while stop < end and stop not in self._held:
+        while stop < end and stop not in self._cached:
             stop += 1
-        if len(self._held) + stop - index > MAX_HELD_LINES:
-            self._held.clear()
+        if len(self._cached) + stop - index > MAX_CACHED_LINES:
+            self._cached.clear()
         lines = self._source.window(index, stop - index)
-        self._held.update(zip(range(index, stop), lines, strict=False))
+        self._cached.update(zip(range(index, stop), lines, strict=False))
         widest = max((cell_width(found.slice) for found in lines if found is not None), default=0)
         if widest > self._slice_cells:
             # What lines say stays in one column.
             self._slice_cells = widest
             self.refresh()
         for near in (index - PREFETCH_LINES, stop + PREFETCH_LINES):
-            if 0 <= near < self._count and near not in self._held:
+            if 0 <= near < self._count and near not in self._cached:
                 self._source.window(near, 1)
 
     def _head(self, entry: EventLine) -> list[tuple[SafeText, str]]:
