@@ -155,7 +155,7 @@ def _fill_held(app: WidgetApp) -> None:
 
 
 def _fill_empty(app: WidgetApp) -> None:
-    app.query_one(RecordTable).note = [
+    app.query_one(RecordTable).empty_text = [
         (label_span("No runs yet.", Role.PLAIN),),
         (
             label_span("+", "accent"),

@@ -102,7 +102,7 @@ class HostileStage(WidgetApp):
         cells = {column.id: StyledText(flat, Role.BAD) for column in samples.COLUMNS}
         table = self.query_one(RecordTable)
         table.show([samples.Row(text, cells), samples.Row(f"{text} 2", cells)])
-        table.note = [flat]
+        table.empty_text = [flat]
         lines = [EventLine(flat, flat, flat, flat, Role.BAD), EventLine(flat, line(""), line(""), flat, Role.QUIET)]
         log = self.query_one(EventLog)
         log.show(samples.Lines(lines), following=True)

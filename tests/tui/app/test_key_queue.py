@@ -43,7 +43,7 @@ async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
 ) -> None:
     opened: list[ResourceScreen] = []
 
-    def focus_late(screen: ResourceScreen, focus: Callable[..., None] = ResourceScreen._focus_opened) -> None:
+    def focus_late(screen: ResourceScreen, focus: Callable[..., None] = ResourceScreen.focus_opened) -> None:
         def late() -> None:
             focus(screen)
             opened.append(screen)
@@ -51,7 +51,7 @@ async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
         # As on a busy machine, where the next refresh takes long.
         screen.set_timer(0.1, late)
 
-    monkeypatch.setattr(ResourceScreen, "_focus_opened", focus_late)
+    monkeypatch.setattr(ResourceScreen, "focus_opened", focus_late)
     async with console(noon.service(), tmp_path) as driven:
         await driven.select(noon.LIVE)
         await driven.reaches("REPLAY", "enter", "m")

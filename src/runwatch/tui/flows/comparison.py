@@ -100,10 +100,10 @@ class CompareScreen(CoveringScreen):
     def _show(self) -> None:
         values, view = self._values, self.query_one(DiffView)
         if values is None:
-            view.note = (line("comparing…"),)
+            view.empty_text = (line("comparing…"),)
             return
         changed = [value for value in values if value.differs]
-        view.note = (line("The two records are identical."),)
+        view.empty_text = (line("The two records are identical."),)
         view.show(values if self._shows_all else changed)
         self.query_one("#compare", Pane).set_border_text(
             title=line("Compare"),

@@ -133,7 +133,7 @@ class ConsoleScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.set_class(self.console.is_ascii, ASCII_CLASS)
-        self._note_width()
+        self.apply_width()
         self.update_header()
         self.show_crumbs()
 
@@ -153,11 +153,11 @@ class ConsoleScreen(Screen[None]):
     @on(events.Resize)
     async def _let_others_go_first(self) -> None:
         """Lay out in a separate iteration of the loop."""
-        self._note_width()
+        self.apply_width()
         self.set_class(self.size.height < PINS_FROM_ROWS, "-low")
         await asyncio.sleep(0)
 
-    def _note_width(self) -> None:
+    def apply_width(self) -> None:
         self.set_class(self.size.width < self.NARROW_BELOW, "-narrow")
 
     def _on_timer_update(self) -> None:

@@ -175,7 +175,7 @@ async def test_moving_and_opening_are_reported() -> None:
 
 async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
     async with staged() as (app, table, pilot):
-        table.note = [line("No runs yet."), line("[red]+ starts one")]
+        table.empty_text = [line("No runs yet."), line("[red]+ starts one")]
         await pilot.press("enter", "down", "space", "V", "G")
         assert lines_of(app)[3].startswith("┃  No runs yet.")
         assert lines_of(app)[4].startswith("┃  [red]+ starts one")
@@ -190,13 +190,13 @@ async def test_an_empty_table_says_its_note_and_opens_nothing() -> None:
 async def test_a_note_is_wrapped_to_the_width_of_the_moment() -> None:
     async with staged() as (app, table, pilot):
         said = line("No output checks yet." + " runwatch verifiers register registers one." * 3)
-        table.note = [said]
+        table.empty_text = [said]
         for columns in (100, 80, 160):
             await pilot.resize_terminal(columns, 24)
             await pilot.pause()
-            shown = " ".join(row.strip(" ┃") for row in lines_of(app)[3 : 3 + table.note_row_count])
+            shown = " ".join(row.strip(" ┃") for row in lines_of(app)[3 : 3 + table.empty_row_count])
             assert shown == said
-            assert table.note_row_count == {100: 2, 80: 3, 160: 1}[columns]
+            assert table.empty_row_count == {100: 2, 80: 3, 160: 1}[columns]
 
 
 async def at(pilot: Pilot[None], table: RecordTable, count: int, *pressed: str) -> list[samples.Row]:
@@ -421,13 +421,13 @@ async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ()
 
 async def test_a_note_that_is_said_again_draws_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     async with staged() as (_, table, pilot):
-        table.note = [line("nothing here")]
+        table.empty_text = [line("nothing here")]
         await pilot.pause()
         asked: list[object] = []
         monkeypatch.setattr(table, "refresh", lambda *regions, **_: asked.append(regions))
-        table.note = [line("nothing here")]
+        table.empty_text = [line("nothing here")]
         assert not asked
-        table.note = [line("something else")]
+        table.empty_text = [line("something else")]
         assert asked
 
 

@@ -228,7 +228,7 @@ class ListScreen(RowScreen):
         if self._filtered_from is not None and (query, self.table.cursor_key) != self._nearest:
             self._select_nearest(*self._filtered_from)
             self._nearest = query, self.table.cursor_key
-        self.query_one(ListPane).show_note(self._note(state), is_trouble=state.load in FAILED_STATES)
+        self.query_one(ListPane).show_state_text(self.empty_text(state), is_trouble=state.load in FAILED_STATES)
         self._show_edge()
         self._count_matches()
         self.rows_shown()
@@ -421,7 +421,7 @@ class ListScreen(RowScreen):
 
     # Internals.
 
-    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._total and not self.listing.shown and self.is_arranging:
             does = "searching" if self.listing.work == "searching" else "listing"
             number = grouped_number(self._total)

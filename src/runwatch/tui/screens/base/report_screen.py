@@ -97,12 +97,13 @@ class ReportScreen(PeriodScreen):
         state = self.reports.state(kind, interval_s)
         view, record = self.query_one(f"#{name}-text", DetailView), self.reports.record(kind)
         if record is None:
-            view.show([text_section(*self._note(spec, state), role=Role.QUIET)])
+            view.show([text_section(*self.empty_text(spec, state), role=Role.QUIET)])
         elif self._is_raw:
             view.show([text_section(json_block(dict(record.raw)))])
         else:
             # Earlier data stays visible; the frame names the failure described below it.
-            trouble = [text_section(*self._note(spec, state), role=Role.BAD)] if state.load in FAILED_STATES else []
+            is_failed = state.load in FAILED_STATES
+            trouble = [text_section(*self.empty_text(spec, state), role=Role.BAD)] if is_failed else []
             view.show([*sections_of(record), *trouble])
         view.is_stale = is_stale(state)
         self.query_one(f"#{name}", Pane).set_border_text(
@@ -185,7 +186,7 @@ class ReportScreen(PeriodScreen):
         if self.is_mounted and self.query(DetailView):
             self.draw()
 
-    def _note(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
         if self.console.failure is not None:
             return self.failure_lines()
         if self.console.session is None:

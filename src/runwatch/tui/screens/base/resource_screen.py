@@ -237,7 +237,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         usual: tuple[KeyHint, ...] = ("screen.refresh", "screen.raw", "screen.time", "app.quit")
         return ("list.open", "screen.filter", "screen.copy", *doing, *usual)
 
-    def _note_width(self) -> None:
+    def apply_width(self) -> None:
         """Put the detail beside the list, below it, or over it in a small window."""
         self._mark_side()
         self._fit_panes()
@@ -323,7 +323,7 @@ class ResourceScreen(ListScreen, RecordScreen):
             return
         self.console.splits[self.spec.name] = replace(self._split, place=others[0] if others else "")
         self.remove_class("-no-preview", "-full-list", "-full-detail")
-        self._note_width()
+        self.apply_width()
 
     # Updates.
 
@@ -540,9 +540,9 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.show_crumbs(self._filter_words())
         # Keys typed from now on are for the detail.
         self.console.key_queue.pause_for(self.query_one("#detail"))
-        self.call_after_refresh(self._focus_opened)
+        self.call_after_refresh(self.focus_opened)
 
-    def _focus_opened(self) -> None:
+    def focus_opened(self) -> None:
         # Meanwhile a click may have left the screen, or opened a menu, which would close without the focus.
         if self.is_current and not self.has_overlay:
             self.focus_detail()

@@ -258,14 +258,14 @@ class ActivityScreen(ResourceScreen):
 
     # Content.
 
-    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         source = self._around
         if self.console.has_file:
             return (line("A file has no journal. Without a file open, runwatch searches this machine's journal."),)
         if source.asked is None:
             return (line("No time given yet."), line(_SUCH))
         if state.load is not LoadState.EMPTY:
-            return super()._note(state)
+            return super().empty_text(state)
         return (line("Nothing recorded at that time."), *_sentences(source.said), *self._near_lines())
 
     def _near_lines(self) -> Iterable[SafeText]:

@@ -119,14 +119,14 @@ class ProblemsScreen(ResourceScreen):
     def focus_detail(self) -> None:
         self.panel.query_one("DetailView").focus()
 
-    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._sought and not self.listing.shown:
             key = self.console.keys.shown("screen.back")
             return (
                 line("No problem seen on this machine has an id in this text."),
                 line(f"{key} clears it"),
             )
-        return super()._note(state)
+        return super().empty_text(state)
 
     # Search.
 

@@ -273,13 +273,13 @@ class MultiProfileListScreen(MultiProfileBase):
 
     # Frame texts.
 
-    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         """Return why a profile's records are missing or old, or that the filter matches nothing."""
         failures = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
         if failures:
             return tuple(failures)
         if self._total and not self.listing.shown:
-            return super()._note(state)
+            return super().empty_text(state)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 
     def _failure(self, name: str) -> str:

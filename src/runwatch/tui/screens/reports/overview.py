@@ -305,7 +305,7 @@ class OverviewScreen(ConsoleScreen):
 
     def _rows_of(self, name: str) -> int:
         lines = self._lines(name)
-        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + lines.note_row_count))
+        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + lines.empty_row_count))
 
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
@@ -339,7 +339,7 @@ class OverviewScreen(ConsoleScreen):
         enter = self.console.keys.shown("list.open")
         lines.show([issue_line(trouble, context, enter, min(lines.room, _READ_AT_ONCE)) for trouble in found])
         states = {name: self._state(record) for name, record in POLLED_KINDS.items()}
-        lines.note = self._quiet_words(bool(ended), states)
+        lines.empty_text = self._quiet_words(bool(ended), states)
         worst = Role.BAD if any(it.role is Role.BAD for it in found) else Role.WARN if found else Role.QUIET
         self._pane("standing").set_border_text(
             title=line("Stands out"),
@@ -376,7 +376,7 @@ class OverviewScreen(ConsoleScreen):
         ended = known.ended_within(HOUR, context.now)
         assert self._runs is not None
         quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."
-        lines.note = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
+        lines.empty_text = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
         title = (
             "Failed and expired, last hour"
             if self.is_narrow

@@ -164,7 +164,7 @@ class MergedTailScreen(EventScreen):
     def show_tail(self) -> None:
         """Show in the frame what is followed and its state."""
         pane = self.query_one("#tail-pane", Pane)
-        note = self._note()
+        note = self._empty_text()
         if note != self._noted:
             # Compared first, because showing the note lays out the whole screen.
             self._noted = note
@@ -378,7 +378,7 @@ class MergedTailScreen(EventScreen):
             return line("")
         return line(f" {self.console.glyphs.dot} {pane_status(state, self.console.render_context()).text}")
 
-    def _note(self) -> SafeText:
+    def _empty_text(self) -> SafeText:
         if self._events is not None:
             return line("")
         if self.console.session is None:

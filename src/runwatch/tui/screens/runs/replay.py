@@ -313,7 +313,7 @@ class ReplayScreen(EventScreen):
         view, source = self.query_one(ReplayView), self._source
         facts = None if source is None else source.facts
         if source is None or facts is None or not source.replay.events:
-            view.show([text_section(*self._note(), role=Role.QUIET)])
+            view.show([text_section(*self._empty_text(), role=Role.QUIET)])
             self.show_tail()
             return
         # What only its end says is read once, as for the run's other views.
@@ -322,7 +322,7 @@ class ReplayScreen(EventScreen):
         self.tail.grow()
         self.show_tail()
 
-    def _note(self) -> tuple[SafeText, ...]:
+    def _empty_text(self) -> tuple[SafeText, ...]:
         if not self._run_id:
             key = self.console.keys.shown("screen.replay")
             return (line("No run is chosen."), line(f"On Runs, {key} replays the run under the cursor."))

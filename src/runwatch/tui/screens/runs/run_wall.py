@@ -551,7 +551,7 @@ class RunWallScreen(ConsoleScreen):
         )
 
     def _show_note(self) -> None:
-        note = self._note()
+        note = self._empty_text()
         if note != self._noted and self.is_mounted:
             # Compared first, because showing the note lays out the whole screen.
             self._noted = note
@@ -559,7 +559,7 @@ class RunWallScreen(ConsoleScreen):
             note_widget.display = bool(note)
             note_widget.update(to_content(note, Role.QUIET))
 
-    def _note(self) -> SafeText:
+    def _empty_text(self) -> SafeText:
         if self.console.failure is not None:
             return line(" ".join(self.failure_lines()), None)
         if self.console.session is None:

@@ -141,21 +141,21 @@ class RunsScreen(ResourceScreen, EventScreen):
         opened: tuple[KeyHint, ...] = (("tail.open", "event"),) if self.run_detail.tab == "events" else ()
         return (*opened, *self.DETAIL_HINTS)
 
-    def _note(self, state: PaneState) -> tuple[SafeText, ...]:
+    def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if state.load is not LoadState.EMPTY or self.is_filtered:
-            return super()._note(state)
+            return super().empty_text(state)
         keys = self.console.keys
         start = f"{keys.shown('screen.new')} starts a test run, " if self.offers("screen.new") else ""
         ways = line(f"{start}{keys.shown('screen.add')} adds one by its id.")
         return (line("No runs yet."), ways, *self.model_server_lines())
 
-    def _focus_opened(self) -> None:
+    def focus_opened(self) -> None:
         self.ensure_detail()
         if self.run_detail.is_mounted:
-            super()._focus_opened()
+            super().focus_opened()
         else:
             # A view restored with an open detail exists before the second pane is filled.
-            self.run_detail.call_after_refresh(super()._focus_opened)
+            self.run_detail.call_after_refresh(super().focus_opened)
 
     def focus_detail(self) -> None:
         self.ensure_detail()

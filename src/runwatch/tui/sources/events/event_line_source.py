@@ -162,12 +162,12 @@ class EventLineSource:
         return drawn._replace(run=short_id(event.execution_id, context.glyphs)) if self._names_runs else drawn
 
     def _event(self, number: int) -> RunEvent | None:
-        page, place = divmod(number, PAGE_EVENTS)
+        page, offset = divmod(number, PAGE_EVENTS)
         cached = self._pages.get(page)
         if cached is not None:
             self._pages.move_to_end(page)
-            if place < len(cached):
-                return cached[place]
+            if offset < len(cached):
+                return cached[offset]
         if page not in self._wanted:
             self._wanted.add(page)
             self._fetch(page)

@@ -235,7 +235,7 @@ class EventTail:
 
     def update_empty_text(self, text: SafeText) -> None:
         """Say in an empty log what the frame says."""
-        self._log.note = (text,)
+        self._log.empty_text = (text,)
 
     # Internals.
 

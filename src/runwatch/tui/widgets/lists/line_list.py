@@ -28,8 +28,8 @@ _CURSOR = "line-list--cursor"
 _CURSOR_QUIET = "line-list--cursor-quiet"
 _LINE = "line-list--line"
 
-_NOTE_MARGIN: Final = 3
-"""Cells beside a note: two before it as in the table, and one after it."""
+_EMPTY_TEXT_MARGIN: Final = 3
+"""Cells beside the text of an empty list: two before it as in the table, and one after it."""
 
 MAX_COPIED_LINES: Final = 1_000
 MAX_HOVERED_CELLS: Final = 1_000
@@ -75,7 +75,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._cursor = 0
-        self._note: tuple[StyledSpans, ...] = ()
+        self._empty_text: tuple[StyledSpans, ...] = ()
         self._clicked: int | None = None
         self._fitted_to = Size(0, 0)
 
@@ -152,20 +152,20 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return max(0, self.size.width - self.styles.scrollbar_size_vertical)
 
     @property
-    def note(self) -> tuple[StyledSpans, ...]:
+    def empty_text(self) -> tuple[StyledSpans, ...]:
         """The text shown if there are no lines."""
-        return self._note
+        return self._empty_text
 
-    @note.setter
-    def note(self, lines: Sequence[StyledSpans]) -> None:
-        before, self._note = self._note, tuple(lines)
-        if self._note != before and not self.line_count():
+    @empty_text.setter
+    def empty_text(self, lines: Sequence[StyledSpans]) -> None:
+        before, self._empty_text = self._empty_text, tuple(lines)
+        if self._empty_text != before and not self.line_count():
             self.refresh()
 
     @property
-    def note_row_count(self) -> int:
-        """The number of rows of the note, as wrapped to the width."""
-        return len(self._note_rows(self.cells))
+    def empty_row_count(self) -> int:
+        """The number of rows of that text, as wrapped to the width."""
+        return len(self._empty_text_rows(self.cells))
 
     def move_cursor(self, index: int) -> None:
         """Move the cursor to the nearest existing line and scroll it into view."""
@@ -216,7 +216,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         if y < self.HEAD_ROWS:
             return self._strip(self.draw_head(y, width, style), width, style)
         if not self.line_count():
-            return self._strip(self._note_line(y - self.HEAD_ROWS, width, style), width, style)
+            return self._strip(self._empty_text_line(y - self.HEAD_ROWS, width, style), width, style)
         position = self.row_at(y)
         if position is None:
             return Strip.blank(self.size.width, style)
@@ -323,7 +323,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         position = self.row_at(row)
         if position is not None:
             return self.HEAD_ROWS + position[0], position[1] * PART_STRIDE
-        # Rows above the lines, those below the last one, or the note.
+        # Rows above the lines, those below the last one, or the text of an empty list.
         return min(row, self.HEAD_ROWS + self.line_count()) if row >= self.HEAD_ROWS else row, 0
 
     def action_open(self) -> None:
@@ -373,12 +373,12 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def _strip(self, segments: list[Segment], width: int, style: Style) -> Strip:
         return Strip(segments).adjust_cell_length(width, style).adjust_cell_length(self.size.width, style)
 
-    def _note_line(self, row: int, width: int, style: Style) -> list[Segment]:
-        rows = self._note_rows(width)
-        # One empty row separates the note from column heads.
+    def _empty_text_line(self, row: int, width: int, style: Style) -> list[Segment]:
+        rows = self._empty_text_rows(width)
+        # One empty row separates the text from column heads.
         if not 0 < row <= len(rows):
             return []
-        room, mark = width - _NOTE_MARGIN, get_app(self).glyphs.ellipsis
+        room, mark = width - _EMPTY_TEXT_MARGIN, get_app(self).glyphs.ellipsis
         segments = [to_segment(line("  "), style)]
         for text, role in rows[row - 1]:
             shown = truncate(text, max(0, room), mark)
@@ -386,11 +386,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             segments.append(self.piece(shown, role, style))
         return segments
 
-    def _note_rows(self, width: int) -> list[Sequence[StyledSpan]]:
-        """Return the note by rows: a text of one style is wrapped, one of several styles is one row."""
-        room = width - _NOTE_MARGIN
+    def _empty_text_rows(self, width: int) -> list[Sequence[StyledSpan]]:
+        """Return that text by rows: a text of one style is wrapped, one of several styles is one row."""
+        room = width - _EMPTY_TEXT_MARGIN
         rows: list[Sequence[StyledSpan]] = []
-        for spans in (to_spans(each, Role.QUIET) for each in self._note):
+        for spans in (to_spans(each, Role.QUIET) for each in self._empty_text):
             if len(spans) == 1 and room > 0:
                 text, role = spans[0]
                 rows += [((row, role),) for row in wrap_text(text, room)]

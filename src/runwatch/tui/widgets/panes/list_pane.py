@@ -37,18 +37,18 @@ class ListPane(Pane):
         self._trouble: Final = Static(id="trouble")
         super().__init__(table, self._trouble, id=id)
         self._table: Final = table
-        self._notes: tuple[SafeText, ...] = ()
+        self._trouble_lines: tuple[SafeText, ...] = ()
 
-    def show_note(self, note: Sequence[SafeText], *, is_trouble: bool) -> None:
+    def show_state_text(self, lines: Sequence[SafeText], *, is_trouble: bool) -> None:
         """Explain an empty table, or below existing rows why they are outdated.
 
         Args:
-            note: The text, one item a line.
+            lines: The text, one item a line.
             is_trouble: Whether to show it below existing rows too.
         """
-        self._table.note = note
-        notes = tuple(note) if is_trouble and self._table.line_count() else ()
-        if notes != self._notes:
-            self._notes = notes
-            self._trouble.update(to_lines(((text, Role.BAD),) for text in notes))
-            self.set_class(bool(notes), "-troubled")
+        self._table.empty_text = lines
+        trouble = tuple(lines) if is_trouble and self._table.line_count() else ()
+        if trouble != self._trouble_lines:
+            self._trouble_lines = trouble
+            self._trouble.update(to_lines(((text, Role.BAD),) for text in trouble))
+            self.set_class(bool(trouble), "-troubled")
