@@ -123,7 +123,7 @@ class SettingsParser:
         default = chosen.get(Settings.default_profile.key, "")
         if default and default not in profiles:
             del chosen[Settings.default_profile.key]
-            self._note(
+            self._report(
                 (Settings.default_profile.key,),
                 "names a profile that is not in the file",
                 near=closest_word(default, profiles) or "",
@@ -140,54 +140,54 @@ class SettingsParser:
                 for inner, item in value.items():
                     yield f"{name}.{inner}", (name, inner), item
             elif name in tables:
-                self._note((name,), "must be a table")
+                self._report((name,), "must be a table")
             elif name not in {PROFILES, COMMANDS}:
                 yield name, (name,), value
 
     def _profiles(self, raw: object) -> Iterator[tuple[str, Profile]]:
         if not isinstance(raw, dict):
-            self._note((PROFILES,), "must be a table of profiles, such as [profiles.work]")
+            self._report((PROFILES,), "must be a table of profiles, such as [profiles.work]")
             return
         for name, members in raw.items():
             key_path = (PROFILES, name)
             if not isinstance(members, dict):
-                self._note(key_path, "must be a table")
+                self._report(key_path, "must be a table")
             elif name == ENVIRONMENT:
-                self._note(
+                self._report(
                     key_path,
                     f"is the name of a service that the environment gives; rename the profile to {RENAMED_PROFILE},"
                     " which has its labels and notes, and store its key again",
                 )
             elif name in RESERVED_NAMES:
-                self._note(key_path, "is a name that runwatch uses itself; give the profile another one")
+                self._report(key_path, "is a name that runwatch uses itself; give the profile another one")
             elif not is_profile_name(name):
-                self._note(key_path, "is not a valid profile name: use letters, digits, - and _, at most 64")
+                self._report(key_path, "is not a valid profile name: use letters, digits, - and _, at most 64")
             else:
                 chosen = self._read(
                     Profile, ((key, (*key_path, key), value) for key, value in members.items()), key_path
                 )
                 if Profile.base_url.key not in members:
-                    self._note(key_path, "has no base_url, so it cannot be used")
+                    self._report(key_path, "has no base_url, so it cannot be used")
                 yield name, Profile(name, chosen)
 
     def _commands(self, raw: object) -> Iterator[tuple[str, OwnCommand]]:
         """Yield the commands without any problem: one that lost its question or its limit must not run."""
         if not isinstance(raw, dict):
-            self._note((COMMANDS,), "must be a table of commands, such as [commands.ticket]")
+            self._report((COMMANDS,), "must be a table of commands, such as [commands.ticket]")
             return
         for name, members in raw.items():
             key_path = (COMMANDS, name)
             if not isinstance(members, dict):
-                self._note(key_path, "must be a table")
+                self._report(key_path, "must be a table")
             elif not is_command_name(name):
-                self._note(key_path, "is not a valid name of a command: use letters, digits, - and _, at most 64")
+                self._report(key_path, "is not a valid name of a command: use letters, digits, - and _, at most 64")
             else:
                 before = len(self.problems)
                 chosen = self._read(
                     OwnCommand, ((key, (*key_path, key), value) for key, value in members.items()), key_path
                 )
                 if OwnCommand.run.key not in members:
-                    self._note(key_path, "has no run, so it does nothing")
+                    self._report(key_path, "has no run, so it does nothing")
                     self.refused_commands[name] = OwnCommand(name, chosen)
                 elif len(self.problems) > before:
                     # A warning too costs the command.
@@ -207,7 +207,7 @@ class SettingsParser:
             setting = group.DECLARED.get(key) if len(names) > len(key_path) + key.count(".") else None
             if setting is None:
                 if not is_secret_key(names[-1]):
-                    self._note(names, "is not a setting", near=find_closest_key(".".join(names)), is_warning=True)
+                    self._report(names, "is not a setting", near=find_closest_key(".".join(names)), is_warning=True)
             elif setting.is_table and isinstance(value, dict):
                 chosen[key] = dict(self._entries(setting, value, names))
             else:
@@ -217,16 +217,16 @@ class SettingsParser:
     def _read_one(self, setting: Setting[Any], value: object, names: tuple[str, ...], chosen: dict[str, Any]) -> None:
         if setting is OwnCommand.run and isinstance(value, str):
             # Only a line that the user types in the settings page or a shell is divided into words.
-            self._note(names, 'must be a list of words, such as run = ["echo", "hi"]')
+            self._report(names, 'must be a list of words, such as run = ["echo", "hi"]')
             return
         try:
             chosen[setting.key] = setting.read(value)
         except InvalidValueError as error:
             if setting.protects:
                 chosen[setting.key] = True
-                self._note(names, f"{error}; it counts as true until then")
+                self._report(names, f"{error}; it counts as true until then")
             else:
-                self._note(names, str(error))
+                self._report(names, str(error))
 
     def _entries(
         self, setting: Setting[Any], table: Mapping[str, Any], key_path: tuple[str, ...]
@@ -235,12 +235,12 @@ class SettingsParser:
         for name, value in table.items():
             entry = setting.entry(name)
             if type(value) is not type(entry.default):
-                self._note((*key_path, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
+                self._report((*key_path, name), f"must be {'a text' if entry.default == '' else 'a list of names'}")
                 continue
             try:
                 yield name, entry.read(value)
             except InvalidValueError as error:
-                self._note((*key_path, name), str(error))
+                self._report((*key_path, name), str(error))
 
     def _take_out_secrets(self, table: dict[str, Any], key_path: tuple[str, ...]) -> None:
         for name, value in table.items():
@@ -248,7 +248,7 @@ class SettingsParser:
             if is_secret_key(".".join(names)):
                 _remember(value)
                 table[name] = REDACTED
-                self._note(
+                self._report(
                     names,
                     "is not used: an API key does not belong in this file. Remove the line, make a new key if others"
                     " may have seen it, and store it with 'runwatch config key set PROFILE'",
@@ -258,7 +258,7 @@ class SettingsParser:
             ):
                 self._take_out_secrets(value, names)
 
-    def _note(self, names: tuple[str, ...], message: str, *, near: str = "", is_warning: bool = False) -> None:
+    def _report(self, names: tuple[str, ...], message: str, *, near: str = "", is_warning: bool = False) -> None:
         problem = SettingsProblem(self._path, message, ".".join(names), nearest=near, is_warning=is_warning)
         self.problems.append((names, problem))
 

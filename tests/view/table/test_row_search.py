@@ -183,7 +183,7 @@ def test_a_profile_is_each_row_s_own() -> None:
     profiles = RecordProfiles()
     listed = [echo_receipt(f"ex_{number}") for number in range(4)]
     for number, record in enumerate(listed):
-        profiles.note(record, f"profile-{number % 2}")
+        profiles.add(record, f"profile-{number % 2}")
     spec = profiles.add_column(RECEIPTS)
     found = parse_filter("profile-1", spec).keep(build_rows(spec, listed, CONTEXT))
     assert [row.key for row in found] == ["ex_1", "ex_3"]

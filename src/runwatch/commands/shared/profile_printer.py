@@ -45,7 +45,7 @@ class ProfilePrinter(RecordPrinter):
         for position, (profile, value) in enumerate(values):
             if isinstance(value, dict):
                 subjects[position] = self._spec.subject(self._spec.record(value))
-                self._owners.note(subjects[position], profile)
+                self._owners.add(subjects[position], profile)
         rows = self._rows([value for _, value in values], subjects)
         if self._filter or self._output.form == "csv":
             values = [(self._owners.of(row.subject), row.subject.raw) for row in rows]
@@ -63,7 +63,7 @@ class ProfilePrinter(RecordPrinter):
         elif self._fields is not None:
             subjects = [self._spec.subject(got.value) for got in each.got]
             for subject, got in zip(subjects, each.got, strict=True):
-                self._owners.note(subject, got.profile)
+                self._owners.add(subject, got.profile)
             rows = table.build_rows(self._spec, subjects, self.context)
             self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
         else:

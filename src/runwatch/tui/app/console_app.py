@@ -192,8 +192,8 @@ class ConsoleApp(NavigatingApp):
     def pin_name(self, run_id: str) -> str | None:
         return None if self._pins is None else self._pins.name_of_run(run_id)
 
-    def note_gone(self, kind: str, record_id: str) -> None:
-        self.open_pins().note_gone(kind, record_id)
+    def mark_gone(self, kind: str, record_id: str) -> None:
+        self.open_pins().mark_gone(kind, record_id)
 
     def header_info(self) -> HeaderInfo:
         return build_header_info(self)
@@ -391,7 +391,7 @@ class ConsoleApp(NavigatingApp):
         self._has_begun = True
         await self.guard_size()
         await self.key_queue.begin()
-        self.store.listen(self._note_delta)
+        self.store.listen(self._add_delta)
         self.set_interval(1.0, self._second)
         if self.launch.demo:
             self.notices.welcome(demo_text(self.keys.shown("screen.new")))
@@ -410,7 +410,7 @@ class ConsoleApp(NavigatingApp):
             if records and self.store.collection(profile, kind.KIND).cached_at is None:
                 delta = self.store.apply(CacheRead(profile, kind.KIND, now, monotonic, tuple(records), seen_at))
                 if not self._has_begun:
-                    self._run_notifier.note(delta)
+                    self._run_notifier.add_delta(delta)
 
     async def _show_first(self) -> None:
         """Show the requested screen, otherwise the last session's, otherwise the home screen."""
@@ -641,8 +641,8 @@ class ConsoleApp(NavigatingApp):
 
     # Called by lower layers.
 
-    def _note_delta(self, delta: CollectionDelta) -> None:
-        self._run_notifier.note(delta)
+    def _add_delta(self, delta: CollectionDelta) -> None:
+        self._run_notifier.add_delta(delta)
         self._changed.add(delta.kind)
         if self._gather is None:
             wait = self._notified_at + GATHER_S - self.clock.monotonic()

@@ -49,7 +49,7 @@ class RunNotifier:
         if self._console.settings.bell:
             self._console.bell()
 
-    def note(self, delta: CollectionDelta) -> None:
+    def add_delta(self, delta: CollectionDelta) -> None:
         """Process a change of the store, and report the ended runs the user waits for."""
         if delta.kind != Run.KIND:
             return

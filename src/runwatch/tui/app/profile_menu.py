@@ -53,7 +53,7 @@ def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
     for name in console.profiles.known:
         is_current = name == console.profile_name
         off = line("you are here") if is_current else None
-        yield MenuItem(line(name), partial(switch_profile, console.console_screen, name), _note(console, name), off)
+        yield MenuItem(line(name), partial(switch_profile, console.console_screen, name), _about(console, name), off)
     if len(console.profiles.known) < 2:
         yield MenuItem(
             line("another profile"),
@@ -62,7 +62,7 @@ def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
         )
 
 
-def _note(console: NavigatingApp, name: str) -> SafeText:
+def _about(console: NavigatingApp, name: str) -> SafeText:
     """Describe a profile: production, read-only, address, and why it is not connected."""
     profile, failure = console.loaded.settings.profiles.get(name), console.profiles.failures.get(name)
     if failure is not None:
@@ -139,7 +139,7 @@ def _items(console: NavigatingApp) -> list[MenuItem]:
     for name in profiles.known:
         mark = marks.marked if name in profiles.shown else " "
         off = line("at least one profile must stay marked") if profiles.shown == (name,) else None
-        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), _note(console, name), off))
+        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), _about(console, name), off))
     return items
 
 

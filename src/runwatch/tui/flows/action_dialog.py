@@ -277,9 +277,9 @@ async def _show_dependents(session: ServiceSession, dialog: ConfirmDialog, subje
     wanted = find_dependent_kinds(subject)
     if not wanted:
         return
-    dialog.note((label_span("checking for dependents"),))
+    dialog.show_facts((label_span("checking for dependents"),))
     known = {each: tuple(await load_records(session, each)) for each in wanted}
     unread = [each for each in wanted if not is_list_loaded(session, each)]
     found = find_dependents(subject, known)
     role = Role.WARN if found or unread else Role.QUIET
-    dialog.note((label_span(describe_dependents(found, [each.KIND for each in unread]), role),))
+    dialog.show_facts((label_span(describe_dependents(found, [each.KIND for each in unread]), role),))

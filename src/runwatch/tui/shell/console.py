@@ -310,7 +310,7 @@ class Console(WidgetApp):
         """Return the user's name of the pin of a run, empty for a made one; ``None`` if the run is not pinned."""
         return None
 
-    def note_gone(self, kind: str, record_id: str) -> None:
+    def mark_gone(self, kind: str, record_id: str) -> None:
         """Called when the service does not know a record that the user has named."""
 
     # Actions.

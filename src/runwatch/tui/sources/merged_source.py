@@ -44,7 +44,7 @@ class MergedSource:
                 for item in items:
                     known = earlier.get((name, item.id))
                     merged.append(known if known == item else item)
-                    self._owners.note(merged[-1], name)
+                    self._owners.add(merged[-1], name)
             self._made_of, self._items = found, merged
         return self._items
 

@@ -169,7 +169,7 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         record: Run | Receipt = await read(record_id)
     except RunwatchError as error:
         if isinstance(error, ApiProblem) and error.status == 404:
-            console.note_gone(kind, record_id)
+            console.mark_gone(kind, record_id)
         await session.journal.flush()
         step = explain_code(error.code).next_step if isinstance(error, ApiProblem) else error.hint
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]

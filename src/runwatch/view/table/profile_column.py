@@ -31,7 +31,7 @@ class RecordProfiles:
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, str]] = {}
 
-    def note(self, subject: Any, profile: str) -> None:
+    def add(self, subject: Any, profile: str) -> None:
         self._known[id(subject)] = (subject, profile)
 
     def of(self, subject: Any) -> str:

@@ -97,7 +97,7 @@ class PinBoard:
         }
         return max(names, default=None)
 
-    def note_gone(self, kind: str, record_id: str) -> None:
+    def mark_gone(self, kind: str, record_id: str) -> None:
         """Note that the service does not know a record any more."""
         for pin in self.pins:
             if record_id in pin.target.ids and resource_named(pin.target.screen).kind == kind:

@@ -268,7 +268,7 @@ class ConfirmDialog(Dialog[None]):
         if text.age is not None and not self._has_notice:
             self.query_one(Pane).set_border_text(age=text.age)
 
-    def note(self, said: StyledSpans) -> None:
+    def show_facts(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
         for note_widget in self.query("#sheet-note").results(Static):
             note_widget.update(to_content(said))
