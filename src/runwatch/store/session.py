@@ -125,6 +125,7 @@ class ServiceSession:
         self.batches: Final[list[WriteBatch]] = []
         self._bodies: dict[str, bytes] = {}
         self._others = 0
+        self._counted_at: tuple[int, int] | None = None
         self._retention = options.retention
         self._pruned_at = clock.monotonic()
         self._database = database
@@ -202,6 +203,7 @@ class ServiceSession:
             self._stop_listening()
         # Lists that did not change were still confirmed, and the next session shows how long ago.
         self._dirty |= {kind for kind in self._kinds if self._collection(kind).read_at is not None}
+        await self.journal.flush()
         await self._flush()
         await self.client.close()
         await self.journal.close()
@@ -306,8 +308,8 @@ class ServiceSession:
         while True:
             await self.clock.sleep(FLUSH_S)
             try:
-                await self._flush()
                 await self._count_others()
+                await self._flush()
                 if self.clock.monotonic() - self._pruned_at >= PRUNE_INTERVAL_S:
                     await self._prune()
             except DataError:
@@ -315,10 +317,14 @@ class ServiceSession:
                 _log.exception("what is known could not be kept")
 
     async def _count_others(self) -> None:
-        """Count the requests of other consoles on this data directory, which share the service's limit.
+        """Write the journal, and count the requests of other consoles on this data directory, which share the limit.
 
-        The journal has those of the last minute, also of a console that has just ended.
+        The journal has those of the last minute, also of a console that has just ended. If there were none, and no
+        process has written since, there are none now.
         """
+        known = self._database.last_write is not None and self._database.last_write == self._counted_at
+        if known and not self._others and self.journal.is_flushed:
+            return
         # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
         now = self.clock.now()
         own = self.live.budget.own_per_minute
@@ -326,9 +332,9 @@ class ServiceSession:
         # Both counts are of this minute, however long the disk takes to tell the other one.
         everybody = await self.journal.count_between(self.target.origin, since, now)
         self._others = max(0, everybody - own)
+        self._counted_at = self._database.last_write
 
     async def _flush(self) -> None:
-        await self.journal.flush()
         self._dirty &= self._kinds.keys()
         for kind in [*self._dirty]:
             self._dirty.discard(kind)

@@ -22,14 +22,17 @@ from runwatch.base.errors import DataError
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
+from runwatch.store.db.database import Database, Work
 from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
 from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.live.list_continuation import GAP_PAGES
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.journal import Journal
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState
 from tests.store.live_service import LimitedService, Ticking, watching
+from tests.store.stub import exchange
 from tests.support.builders import account, echo_events, echo_receipt, event, problem, run
 from tests.support.clock import FakeClock
 from tests.support.scripted import Heard, Said
@@ -368,6 +371,40 @@ async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this
             others.append(budget.per_minute - budget.own_per_minute)
         assert max(counts) > 0
         assert set(others) == {0}
+
+
+async def test_the_local_database_is_used_once_a_read_and_requests_of_other_consoles_count_within_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with watching(limited(), tmp_path) as watch:
+        budget, origin = watch.session.live.budget, watch.session.target.origin
+        jobs: list[str] = []
+        transact = Database._transact
+
+        def count(database: Database, begin: str, work: Work[object]) -> object:
+            jobs.append(begin)
+            return transact(database, begin, work)
+
+        await watch.let_pass(1)
+        sent = len(watch.exchanges)
+        monkeypatch.setattr(Database, "_transact", count)
+        await watch.let_pass(60)
+        # The first count after the opening's last write finds out that nothing else was written.
+        assert len(jobs) <= len(watch.exchanges) - sent + 1
+        monkeypatch.undo()
+        other = Database.open(tmp_path / "console.db")
+        try:
+            for number in (1, 2):
+                await watch.let_pass(1)
+                journal = Journal(other)
+                journal.note(exchange(number, origin=origin, at=watch.clock.now()))
+                await journal.flush()
+                await watch.let_pass(1)
+                assert budget.per_minute - budget.own_per_minute == number
+            await watch.let_pass(61)
+            assert budget.per_minute == budget.own_per_minute
+        finally:
+            other.close()
 
 
 async def test_without_a_list_of_runs_those_of_the_watch_list_are_read_one_by_one(tmp_path: Path) -> None:

@@ -175,14 +175,31 @@ class Journal:
 
     async def flush(self) -> None:
         """Write the queued entries; those that cannot be written stay queued."""
+        await self._flush_and(lambda _: True)
+
+    async def _flush_and(self, work: Work[T]) -> T | None:
+        """Write the queued entries, and run the work in the same transaction; ``None`` if nothing could be written, or
+        nothing was queued.
+        """
         if not self._queue:
-            return
+            return None
         lines = _Lines(self._queue)
+
+        def write(connection: sqlite3.Connection) -> T:
+            lines.write(connection)
+            return work(connection)
+
         try:
-            await self._database.write(lines.write)
+            return await self._database.write(write)
         except DataError as error:
             lines.put_back()
             _log.warning("journal lines cannot be written: %s", error)
+            return None
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether no entry is queued."""
+        return not self._queue
 
     async def close(self) -> None:
         """Write the queued entries, as the last step before the database is closed."""
@@ -214,7 +231,9 @@ class Journal:
         return JournalPage(requests, problems, end)
 
     async def count_between(self, origin: str, since: datetime, until: datetime) -> int:
-        """Return how many requests of all processes of this machine may have reached a service in a period."""
+        """Write the queued entries, and return how many requests of all processes of this machine may have reached a
+        service in a period.
+        """
 
         def work(connection: sqlite3.Connection) -> int:
             row = connection.execute(
@@ -224,7 +243,8 @@ class Journal:
             )
             return int(row.fetchone()[0])
 
-        return await self._database.read(work)
+        count = await self._flush_and(work)
+        return await self._database.read(work) if count is None else count
 
     async def problems(self, *, profile: str | None = None, limit: int | None = 100) -> list[JournalProblem]:
         """Return the latest Problems, newest first; without a limit all of them."""
@@ -269,11 +289,12 @@ class _Lines:
 
     def __init__(self, queue: deque[RequestAttempt]) -> None:
         self._queue = queue
+        self._count = len(queue)
         self._taken: list[RequestAttempt] = []
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Take and write all queued entries."""
-        while self._queue:
+        """Take and write the entries that were queued when this was made."""
+        while self._queue and len(self._taken) < self._count:
             self._taken.append(self._queue.popleft())
         problems = [
             (attempt, attempt.problem)
