@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from runwatch.base.console_packets import CONSOLE_DRIVER, VIEW_VARIABLE
 from runwatch.settings.view_state import ViewState, load_view_state, save_view_state
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -42,6 +44,24 @@ async def test_screen_filter_order_row_and_open_record_come_back(tmp_path: Path)
         again = driven.app.screen
         assert isinstance(again, RunsScreen)
         await driven.until(lambda: again.view_state("runs") == left, "the view as it was left")
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+async def test_newer_runs_are_in_sight_unless_the_user_had_moved_to_another_run(tmp_path: Path, is_moved: bool) -> None:
+    before = [run(f"ex_old{n}", "completed", created_at=f"2026-11-20T09:{59 - n}:00Z") for n in range(2)]
+    async with console(ScriptedService(runs=before), tmp_path, settings=RESTORE, size=NARROW) as driven:
+        await driven.shows("ex_old1")
+        if is_moved:
+            await driven.press("down")
+        driven.app.exit()
+    runs = [*before, *(run(f"ex_new{n}", "completed", created_at=f"2026-11-20T10:{59 - n}:00Z") for n in range(40))]
+    async with console(ScriptedService(runs=runs), tmp_path, settings=RESTORE, size=NARROW) as driven:
+        if is_moved:
+            await driven.shows("newer above · g")
+            assert driven.table.cursor_key == "ex_old1"
+            await driven.press("g")
+        await driven.shows("live first, newest first")
+        assert (driven.table.cursor_key, driven.table.rows_above) == ("ex_new0", 0)
 
 
 async def test_without_the_setting_nothing_is_kept_and_nothing_restored(tmp_path: Path) -> None:

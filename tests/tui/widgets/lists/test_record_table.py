@@ -241,6 +241,20 @@ async def test_a_list_that_is_at_its_top_stays_there() -> None:
         assert (table.scroll_y, table.cursor, table.cursor_key) == (0, 1, "r0")
 
 
+def newer(count: int) -> list[samples.Row]:
+    return [samples.Row(f"new{n}") for n in range(count)]
+
+
+@pytest.mark.parametrize(("pressed", "follows"), [([], True), (["down", "up"], False), (["pagedown", "g"], True)])
+async def test_a_list_follows_its_top_until_the_user_moves_the_cursor(pressed: list[str], follows: bool) -> None:
+    async with staged() as (_, table, pilot):
+        rows = await at(pilot, table, 200, *pressed)
+        table.show([*newer(30), *rows])
+        await pilot.pause()
+        assert table.follows_top is follows
+        assert (table.cursor_key, table.rows_above) == (("new0", 0) if follows else ("r0", 30))
+
+
 async def test_rows_in_sight_stay_when_the_cursor_is_elsewhere() -> None:
     async with staged() as (app, table, pilot):
         rows = await at(pilot, table, 200)

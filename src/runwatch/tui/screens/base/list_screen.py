@@ -42,6 +42,9 @@ _OF_MODELS: Final = frozenset({"run", "model", "arm", "connection"})
 MAX_COMPLETED_ROWS: Final = 200
 """Rows whose values are suggested while typing a filter."""
 
+_BOTH_FROM_CELLS: Final = 70
+"""Width from which the frame has room for the number of rows above the window and the order."""
+
 GATHER_READS_S: Final = 4.0
 """How long to gather the console's own reads, which never stop, before a list of requests shows them."""
 
@@ -125,6 +128,7 @@ class ListScreen(RowScreen):
             self.listing.take_over(kept)
             self.console.row_cache = None
         self.table.focus()
+        self.watch(self.table, "scroll_y", self._show_edge, init=False)
         self.read_source()
         self._show_order()
         self.show_rows()
@@ -302,6 +306,7 @@ class ListScreen(RowScreen):
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
         self._sort = (SortKey(message.column_id, is_turned),)
+        self.table.leave_top()
         self._show_order()
         self.show_rows()
 
@@ -329,6 +334,7 @@ class ListScreen(RowScreen):
         self.add_class("-filtering")
         self.clear_notice()
         self._query_before = self._query
+        self.table.leave_top()
         self._filtered_from = self.table.rows, self.table.cursor
         self._settled_filter = self.filter_text
         self._is_unreadable = False
@@ -474,7 +480,7 @@ class ListScreen(RowScreen):
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())
-        state_pieces = (*self._work_words(), *to_spans(self._order_words()))
+        state_pieces = (*self._work_words(), *self._place_words())
         pane.set_border_text(title=title, state=state_pieces, age=age_pieces, counters=self.counters())
 
     def _age_spans(self, state: PaneState) -> tuple[StyledSpan, ...]:
@@ -517,19 +523,31 @@ class ListScreen(RowScreen):
         known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
         return next((key for key in self._sort if key.field in known), None)
 
+    def _place_words(self) -> StyledSpans:
+        """Return how many newer rows are above the window and the key that leads there, and the order if both fit."""
+        above, order, order_words = self.table.rows_above, self._order(), self._order_words()
+        if not above or order is None or order.descending or not self._sorts_by_time(order):
+            return order_words
+        keys = self.console.keys.shown("list.top")
+        words = label_span(f"{grouped_number(above)} newer above {self.console.glyphs.dot} {keys}", Role.LIVE)
+        return (words, label_span("  "), *to_spans(order_words)) if self.size.width >= _BOTH_FROM_CELLS else (words,)
+
     def _order_words(self) -> StyledSpans:
         order = self._order()
         if order is None:
             return line("")
         first = [key.words for key in self._sort if key.words]
-        column = next((column for column in self.spec.columns if column.id == order.field), None)
-        if column is not None and column.puts_newest_first:
+        if self._sorts_by_time(order):
             return (label_span(", ".join([*first, "oldest first" if order.descending else "newest first"])),)
+        column = next((column for column in self.spec.columns if column.id == order.field), None)
         marks = self.console.chrome_glyphs
         # The heading, which is not always the word that filters use.
         title = order.field if column is None else column.title
         way = f"{title} {marks.falling if order.descending else marks.rising}"
         return (label_span(", ".join([*first, way]) if first else f"sort {way}"),)
+
+    def _sorts_by_time(self, order: SortKey) -> bool:
+        return any(column.id == order.field and column.puts_newest_first for column in self.spec.columns)
 
     def _show_order(self) -> None:
         order = self._order()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual import events
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -351,14 +352,14 @@ class ResourceScreen(ListScreen, RecordScreen):
         start_worker(self, read(), "reading notes", group="notes read", exclusive=True)
 
     def view_state(self, name: str) -> ViewState:
-        """Return filter, sort, selected row and whether it is open."""
+        """Return filter, sort, the selected row unless the list follows its top, and whether it is open."""
         return ViewState(
             name,
             filter=self.filter_text,
             is_filter_off=self._filter_is_off,
             sort=() if self._sort is self.spec.sort else tuple(key[:2] for key in self._sort),
             is_wide=self.table.is_wide,
-            selected=self.table.cursor_key or "",
+            selected="" if self.table.follows_top else self.table.cursor_key or "",
             is_open=self.has_class("-opened"),
         )
 
@@ -530,11 +531,17 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.clear_notice()
         self.open_detail()
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Keep the record in the detail once that has the focus."""
+        if self.query_one("#detail").has_focus_within:
+            self.table.leave_top()
+
     def on_detail_view_width_changed(self) -> None:
         self.show_detail()
 
     def open_detail(self) -> None:
         """Show the record at the cursor and focus it."""
+        self.table.leave_top()
         self.show_detail()
         self.add_class("-opened")
         self.show_crumbs(self._filter_words())

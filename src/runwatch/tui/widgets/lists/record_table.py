@@ -149,6 +149,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self.cursor_key: str | None = None
         self._marks: frozenset[str] = frozenset()
         self._mark_from: str | None = None
+        self._follows_top = True
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
         self._in_sight: list[int] = [0] * len(self._columns)
@@ -176,8 +177,9 @@ class RecordTable(LineList, inherit_bindings=False):
         """Show other rows, or the same ones reordered or changed.
 
         The cursor stays on its id, and the visible rows keep their place on the screen. A list scrolled to its top
-        stays there as long as the cursor is visible. If the cursor's row is gone, the cursor moves to the row now in
-        its place. Passing the same object as before means that no row was added, removed or moved.
+        stays there as long as the cursor is visible; while it follows its top, the cursor goes to the first row rather
+        than out of sight. If the cursor's row is gone, the cursor moves to the row now in its place. Passing the same
+        object as before means that no row was added, removed or moved.
         """
         if rows is self.rows:
             if not self._sampled or self._present_looks() != self._looks:
@@ -197,9 +199,12 @@ class RecordTable(LineList, inherit_bindings=False):
         self._measure()
         self._lay_out()
         self._cursor = self._find(self._cursor, self.cursor_key)
+        follows_top = self.follows_top
+        if follows_top and self._cursor >= self.rows_in_sight:
+            self._cursor = 0
         self.cursor_key = rows[self._cursor].key if rows else None
         self.set_size()
-        if anchor is not None and self.is_mounted:
+        if anchor is not None and self.is_mounted and not follows_top:
             self._keep_in_place(top, *anchor)
         self._refresh_if_changed()
         if self.cursor_key != before:
@@ -218,6 +223,20 @@ class RecordTable(LineList, inherit_bindings=False):
             texts.clear()
         self._kept = None, frozenset()
         self.measure_again()
+
+    @property
+    def follows_top(self) -> bool:
+        """Whether the list stays at its top when rows come: the user has not moved the cursor, or went to the top."""
+        return self._follows_top and round(self.scroll_y) == 0
+
+    def leave_top(self) -> None:
+        """Keep the cursor on its row from now on, wherever that goes: the user does something with it."""
+        self._follows_top = False
+
+    @property
+    def rows_above(self) -> int:
+        """The number of rows above the window."""
+        return min(round(self.scroll_y), len(self.rows))
 
     def select(self, key: str) -> bool:
         """Move the cursor to a row by its id; return whether it exists."""
@@ -374,14 +393,22 @@ class RecordTable(LineList, inherit_bindings=False):
         self.cursor_key = self.rows[self._cursor].key if self.rows else None
         self.post_message(self.RowHighlighted(self.cursor_key))
 
+    def move_cursor(self, index: int) -> None:
+        self.leave_top()
+        super().move_cursor(index)
+
     def line_opened(self) -> None:
         """Post :class:`RowOpened`."""
         if self.cursor_key is not None:
             self.post_message(self.RowOpened(self.cursor_key))
 
     def action_move_to(self, index: int) -> None:
-        """Move the cursor to a row; a negative index counts from the end of the list, which may go on."""
+        """Move the cursor to a row; a negative index counts from the end of the list, which may go on.
+
+        From the first row on, the list follows its top.
+        """
         super().action_move_to(index)
+        self._follows_top = index == 0
         if index < 0:
             self.post_message(self.EndRequested())
 
