@@ -335,6 +335,16 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
 # The mouse, and windows of every width.
 
 
+async def test_a_filter_without_a_match_leaves_nothing_of_the_run_in_the_detail(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, RunsScreen)
+        await driven.until(lambda: bool(screen.run_detail.event_log.empty_text), "the state of the events")
+        await driven.filter("nothing-has-this")
+        await driven.shows("nothing selected")
+        assert not screen.run_detail.event_log.empty_text
+
+
 async def test_a_queued_run_says_what_it_waits_for(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(200, 50), until="8f21") as driven:
         await driven.shows("live 3 (1 queued)")

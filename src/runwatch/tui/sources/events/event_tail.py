@@ -99,6 +99,7 @@ class EventTail:
         self._has_news = self._is_paused = False
         self._search.clear()
         self._log.highlighter = None
+        self._log.empty_text = ()
 
     @property
     def is_showing(self) -> bool:
