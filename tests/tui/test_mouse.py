@@ -52,7 +52,7 @@ async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_
         assert second.endswith(noon.HOVERING)
         await driven.shows("y copies the selected text, esc drops it.")
         driven.service.runs.insert(0, dict(run("ex_new", "running", created_at=noon.at(0)).raw))
-        await driven.comes("…_new", 30)
+        await driven.comes("ex_new", 30)
         assert (driven.app.screen.get_selected_text() or "").endswith(noon.HOVERING)
         await driven.reaches("copied selection", "y")
         assert driven.app.screen.get_selected_text() is None
