@@ -12,8 +12,10 @@ import pytest
 
 from runwatch.base.files import write_export
 from runwatch.base.json import loads
+from runwatch.tui.screens.runs.runs import RunsScreen
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
+from tests.tui.app.test_file_opening import opened
 from tests.tui.console import NARROW, WIDE, Driven, console
 
 NAME = "receipts-20261121-120431"
@@ -111,6 +113,33 @@ async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
         assert len(text.splitlines()) == 9
+
+
+async def test_the_events_of_a_run_are_written_from_its_detail_as_a_file_that_is_replayed(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs") as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("enter")
+        await driven.shows("8 events")
+        await driven.reaches("its events, one a line", "e")
+        await driven.press("enter")
+        text = await exported(driven, exports(tmp_path) / "events-20261121-120431.ndjson")
+        assert [loads(row) for row in text.splitlines()] == [dict(each.raw) for each in noon.live_events()]
+    async with opened(tmp_path, text) as driven:
+        await driven.shows("Events   8")
+        await driven.settle()
+        await driven.reaches("REPLAY", "m")
+
+
+@pytest.mark.parametrize("place", ["replay", "wall", "follow all"])
+async def test_the_events_of_a_run_are_written_from_every_view_of_them(tmp_path: Path, place: str) -> None:
+    key = {"replay": "m", "wall": "*", "follow all": "L"}[place]
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs") as driven:
+        await driven.select(noon.LIVE)
+        await driven.press(key)
+        await driven.until(lambda: not isinstance(driven.app.screen, RunsScreen), "the view")
+        await driven.until(lambda: bool(driven.focused), "the focus")
+        await driven.settle()
+        await driven.reaches("its events, one a line", "e")
 
 
 async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from runwatch.base.memory import pause_collection
 from runwatch.base.text import cell_width
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.sources.events.event_sequences import find_events
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
@@ -29,9 +30,11 @@ from runwatch.view.export.file_formats import (
     FileFormat,
     build_export_name,
     encode_for_file,
+    export_records,
     format_from_name,
 )
-from runwatch.view.text.format import grouped_number
+from runwatch.view.resources.events import EVENTS
+from runwatch.view.text.format import grouped_number, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -41,6 +44,11 @@ if TYPE_CHECKING:
 
 _LONGEST_WRITE_S: Final = 600.0
 """How long it is said that a file is being written, at most: until it is written."""
+
+_BATCH_EVENTS: Final = 500
+"""Events read and encoded before other work goes on."""
+
+_EVENTS_TITLE: Final = "its events, one a line; `runwatch open FILE` replays them"
 
 _BESIDE: Final = 26
 """Width of the status bar not available to a notice."""
@@ -65,6 +73,40 @@ def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
         label_span(f"{grouped_number(count)} {what}; `:export FILE` takes a name of your own"),
     )
     screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
+
+
+def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
+    """Return the item that exports a run's events."""
+    return MenuItem(line("events"), partial(export_events, screen, run_id), line(_EVENTS_TITLE))
+
+
+def open_events_menu(screen: ConsoleScreen, run_id: str) -> None:
+    """Open the menu that exports a run's events, where there are no rows to export."""
+    if not run_id:
+        screen.notify_user("No run to export.", Role.WARN)
+        return
+    title = (label_span("Export   ", Role.PLAIN), label_span(f"run {short_id(run_id, screen.console.glyphs)}"))
+    screen.open_overlay(Menu(title, [events_item(screen, run_id)], id="export-menu"))
+
+
+def export_events(screen: ConsoleScreen, run_id: str) -> None:
+    """Export all events of a run that are known, and show the path."""
+
+    async def read() -> None:
+        events = find_events(screen.console, run_id)
+        context, pieces = screen.console.render_context(), list[bytes]()
+        if events is not None:
+            await events.grow()
+            while batch := await events.window(len(pieces), _BATCH_EVENTS):
+                pieces += map(encode_for_file, export_records("ndjson", EVENTS, batch, context))
+                await asyncio.sleep(0)
+        if not pieces:
+            screen.notify_user("No event of this run is known.", Role.WARN)
+            return
+        count = f"{grouped_number(len(pieces))} event{'s' * (len(pieces) != 1)}"
+        write_export(screen, choose_export_path(screen.console, EVENTS.name, "ndjson"), pieces, count)
+
+    start_worker(screen, read(), "reading events", group="export events")
 
 
 def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -> None:

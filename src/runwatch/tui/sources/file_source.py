@@ -1,11 +1,9 @@
-"""Records and events of an opened file; all of them are in memory."""
+"""Records of an opened file; all of them are in memory."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runwatch.records.event import RunEvent
-from runwatch.store.repositories.event_sequence import MemorySequence
 from runwatch.store.repositories.id_search import match_ids, normalize_id
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.sources.row_sources import FILE_PROFILE
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     from runwatch.base.clock import Clock
     from runwatch.store.state.store import Store
-    from runwatch.tui.shell.console import Console
     from runwatch.view.spec.resource import ResourceSpec
 
 
@@ -62,8 +59,3 @@ class FileSource(StoreSource):
     def end_is_proven(self) -> bool:
         """Return true: a file is complete."""
         return True
-
-
-def find_events_in_file(console: Console, run_id: str) -> MemorySequence:
-    records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
-    return MemorySequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])

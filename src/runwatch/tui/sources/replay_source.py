@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
-from runwatch.store.repositories.event_sequence import MemorySequence, RunSequence
+from runwatch.store.repositories.event_sequence import MemorySequence
+from runwatch.tui.sources.events.event_sequences import find_events
 from runwatch.tui.sources.row_sources import FILE_PROFILE
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.runs.run_replay import MAX_REPLAYED_EVENTS, RunReplay
@@ -78,15 +79,10 @@ class ReplaySource:
 
     async def _open(self) -> EventSequence | None:
         session = self._console.session
-        if session is None:
-            if not self._console.has_file:
-                return None
-            from runwatch.tui.sources.file_source import find_events_in_file
-
-            return find_events_in_file(self._console, self.run_id)
-        request = await session.watch_list.request_of(session.scope, self.run_id)
-        self._request = None if request is None else SubmittedRequest(dict(request))
-        return RunSequence(session.events, session.scope, self.run_id)
+        if session is not None:
+            request = await session.watch_list.request_of(session.scope, self.run_id)
+            self._request = None if request is None else SubmittedRequest(dict(request))
+        return find_events(self._console, self.run_id)
 
 
 class ReplayedEvents(MemorySequence):

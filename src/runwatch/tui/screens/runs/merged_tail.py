@@ -52,7 +52,9 @@ def tail_view(run_ids: Sequence[str] = ()) -> ViewState:
 class MergedTailScreen(EventScreen):
     """The merged tail screen. Without chosen runs it follows every live one."""
 
-    BINDINGS = make_bindings("screen.filter", "screen.pause", "screen.copy", "screen.open_run", "screen.new")
+    BINDINGS = make_bindings(
+        "screen.filter", "screen.pause", "screen.copy", "screen.export", "screen.open_run", "screen.new"
+    )
     HINTS = (
         "tail.open", "screen.filter", "tail.follow", "screen.pause", "screen.open_run", ("screen.copy", "copy run id"),
         "tail.context", "screen.refresh", "app.quit",
@@ -244,6 +246,11 @@ class MergedTailScreen(EventScreen):
             await self.console.copy_text(copied_word(run_id), line("run id"))
         else:
             self.nothing_to_copy()
+
+    def action_export(self) -> None:
+        from runwatch.tui.flows.exports import open_events_menu
+
+        open_events_menu(self, self._run_under_cursor())
 
     def action_open_run(self) -> None:
         run_id = self._run_under_cursor()

@@ -93,7 +93,7 @@ class TimeBar(FilterBar):
 class ReplayScreen(EventScreen):
     """The screen of a replay. It starts playing at the speed of the run."""
 
-    BINDINGS = make_bindings("replay", "screen.copy")
+    BINDINGS = make_bindings("replay", "screen.copy", "screen.export")
     HINTS = (
         "replay.play", "replay.next", "replay.faster", "replay.seek", "replay.begin", "replay.end",
         ("screen.back", "to now"), ("screen.copy", "copy run id"), "app.quit",
@@ -334,7 +334,11 @@ class ReplayScreen(EventScreen):
         is_read = session is None or session.live.tails.news(self._run_id).answered_at is not None
         is_read = is_read and not self._is_growing
         ellipsis = self.console.glyphs.ellipsis
-        return (line("No event of this run is known." if is_read else f"reading its events{ellipsis}"),)
+        if not is_read:
+            return (line(f"reading its events{ellipsis}"),)
+        key = self.console.keys.shown("screen.export")
+        made = line(f"A file to replay is made with {key} in a run's events, or by `runwatch runs events ID`.")
+        return (line("No event of this run is known."), *((made,) if self.console.has_file else ()))
 
     def _sections(self, source: ReplaySource, facts: RunFacts, view: DetailView) -> list[DetailSection]:
         replay = source.replay
@@ -489,6 +493,11 @@ class ReplayScreen(EventScreen):
     async def action_copy(self) -> None:
         if self._run_id:
             await self.console.copy_text(copied_word(self._run_id), line("run id"))
+
+    def action_export(self) -> None:
+        from runwatch.tui.flows.exports import open_events_menu
+
+        open_events_menu(self, self._run_id)
 
     def action_refresh(self) -> None:
         session = self.console.session

@@ -76,7 +76,7 @@ def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
 class RunWallScreen(ConsoleScreen):
     """The screen of the wall. Without chosen runs it shows every live one; one that ends stays for a while."""
 
-    BINDINGS = make_bindings("wall", "screen.copy", "screen.new", "screen.replay", "screen.pause")
+    BINDINGS = make_bindings("wall", "screen.copy", "screen.export", "screen.new", "screen.replay", "screen.pause")
     HINTS = (
         "wall.open", "wall.next_page", "screen.replay", ("screen.copy", "copy run id"), "screen.pause",
         "screen.refresh", "app.quit",
@@ -254,6 +254,11 @@ class RunWallScreen(ConsoleScreen):
         run_id = self._focused_run
         if run_id:
             await self.console.copy_text(copied_word(run_id), line("run id"))
+
+    def action_export(self) -> None:
+        from runwatch.tui.flows.exports import open_events_menu
+
+        open_events_menu(self, self._focused_run)
 
     def action_pause(self) -> None:
         """Pause or resume the wall; what came meanwhile is shown when it goes on."""

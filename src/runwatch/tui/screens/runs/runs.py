@@ -271,6 +271,13 @@ class RunsScreen(ResourceScreen, EventScreen):
         if is_read and self._paused_at is not None and not self.tail.is_paused:
             self.tail.pause(is_paused=True)
 
+    def action_export(self) -> None:
+        """Export the events of the run in the detail if that has the focus, or the rows."""
+        from runwatch.tui.flows.exports import events_item, open_export_menu
+
+        row = self.row if self.query_one("#detail").has_focus_within else None
+        open_export_menu(self, [] if row is None else [events_item(self, row.id)])
+
     def action_pause(self) -> None:
         """Pause or resume the list and the events; these are still read, and counted."""
         self.ensure_detail()
@@ -482,18 +489,15 @@ class RunsScreen(ResourceScreen, EventScreen):
     # Internal.
 
     def _follow(self, run_id: str) -> None:
-        session = self.console.session
-        if session is None:
-            if not self.console.has_file:
-                self._shown = None
-                return
-            from runwatch.tui.sources.file_source import find_events_in_file
+        from runwatch.tui.sources.events.event_sequences import find_events
 
-            self.tail.show(find_events_in_file(self.console, run_id))
+        session, events = self.console.session, find_events(self.console, run_id)
+        if events is None:
+            self._shown = None
             return
-        from runwatch.store.repositories.event_sequence import RunSequence
-
-        self.tail.show(RunSequence(session.events, session.scope, run_id))
+        self.tail.show(events)
+        if session is None:
+            return
         session.live.tails.follow(run_id, self, is_asked=run_id == self._expected)
         self._expected = None if run_id == self._expected else self._expected
 
