@@ -108,7 +108,7 @@ class KeyQueue:
         if message.rounds:
             self._follow(self._target(), message.rounds - 1)
         else:
-            await self._go_on(message.turn)
+            await self._end_turn(message.turn)
 
     def _target(self) -> MessagePump:
         return self._app.focused or self._app.screen
@@ -117,7 +117,7 @@ class KeyQueue:
         self._holders.discard(opening)
         await self._next()
 
-    async def _go_on(self, turn: int) -> None:
+    async def _end_turn(self, turn: int) -> None:
         if turn == self._turn:
             self._is_out = False
             self._handled_at = time.monotonic()
@@ -167,7 +167,7 @@ class KeyQueue:
         if not is_over and (self._holders - {self} or (self._is_out and _is_there(self._awaited))):
             self._expect(turn, waits + 1)
             return
-        await self._go_on(turn)
+        await self._end_turn(turn)
 
 
 def _is_there(opening: object) -> bool:

@@ -45,13 +45,13 @@ class TooSmallScreen(ModalScreen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the current size, or close."""
-        self._look()
+        self._check_size()
 
     def on_screen_resume(self) -> None:
         """Close if the window grew while another screen was in front."""
-        self._look()
+        self._check_size()
 
-    def _look(self) -> None:
+    def _check_size(self) -> None:
         size = self.app.size
         if not is_too_small(size):
             if self.is_current:

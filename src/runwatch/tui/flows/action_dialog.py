@@ -60,7 +60,7 @@ def perform_action(
     """
     mutation = action.mutation
     if mutation is None and action.leads_to is not None:
-        _go_on(screen, action.leads_to(subject))
+        _open_target(screen, action.leads_to(subject))
     elif mutation is None:
         command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
         screen.notify_user(f"on the command line: {command}", Role.WARN)
@@ -256,10 +256,10 @@ async def _follow_up(
                 await behind.console.open_record(kind.KIND, made)
             return
     if mutation.leads_to is not None:
-        _go_on(behind, mutation.leads_to(subject))
+        _open_target(behind, mutation.leads_to(subject))
 
 
-def _go_on(screen: ConsoleScreen, target: tuple[str, str]) -> None:
+def _open_target(screen: ConsoleScreen, target: tuple[str, str]) -> None:
     name, filter = target
     screen.console.call_later(screen.console.go_to_view, ViewState(name, filter=filter))
 

@@ -208,12 +208,12 @@ class FormScreen(CoveringScreen):
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()
         # Read the current value: after a burst of keys, the message of an earlier one arrives late.
-        self._take(str(event.input.id).removeprefix("field-"), event.input.value)
+        self._set_value(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
 
     def on_text_area_changed(self, event: MultilineInput.Changed) -> None:
         event.stop()
-        self._take(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
+        self._set_value(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
     def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
@@ -352,7 +352,7 @@ class FormScreen(CoveringScreen):
         else:
             self.show_request()
 
-    def _take(self, id: str, value: str) -> None:
+    def _set_value(self, id: str, value: str) -> None:
         """Store the current value of a field."""
         if self._values.get(id) == value:
             return
@@ -374,15 +374,15 @@ class FormScreen(CoveringScreen):
         """
         return bool(self.form.asks) and self.focused is self.fields.input(self.form.asks[-1].id)
 
-    def _take_all(self) -> None:
+    def _set_all_values(self) -> None:
         for id, value in self.fields.values().items():
-            self._take(id, value)
+            self._set_value(id, value)
         self.show_request()
 
     def _walk_on(self) -> None:
         """Go from the last field to the next widget."""
         if self._is_in_last:
-            self._take_all()
+            self._set_all_values()
             self.focus_next()
 
     def _leave_last(self) -> None:
@@ -390,7 +390,7 @@ class FormScreen(CoveringScreen):
         if not self._is_in_last:
             return
         self._fresh.clear()
-        self._take_all()
+        self._set_all_values()
         bad = next((ask.id for ask in self.form.asks if ask.id in self._problems), None)
         if bad is not None:
             self.fields.go_to(bad)
@@ -402,7 +402,7 @@ class FormScreen(CoveringScreen):
         session = self.writing_session()
         if session is None:
             return
-        self._take_all()
+        self._set_all_values()
         if not self._can_check:
             self._goes_on = True
             return

@@ -96,7 +96,7 @@ class NoteEditor(Overlay):
         super().__init__(edge=BorderText(title=title, age=_LOCAL, counters=(label_span(keys),)), id="note-editor")
         self._writer: Final = console
         self._texts: Final = texts
-        self._keep: Final = keep
+        self._save: Final = keep
         self._is_keeping = False
 
     def compose(self) -> ComposeResult:
@@ -128,7 +128,7 @@ class NoteEditor(Overlay):
 
     async def _write(self, typed: Mapping[str, str]) -> None:
         try:
-            result = await self._keep(typed)
+            result = await self._save(typed)
         except RunwatchError as error:
             result = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
         finally:

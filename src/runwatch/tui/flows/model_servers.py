@@ -52,10 +52,10 @@ def search_model_servers(screen: ConsoleScreen) -> None:
         screen.notify_user("Only your own local service looks for model servers: runwatch --local", Role.WARN)
     else:
         screen.notify_user(f"{_WORK} on the usual ports of this machine{console.glyphs.ellipsis}")
-        start_worker(screen, _look(console, session, screen), _WORK, group="servers", exclusive=True)
+        start_worker(screen, _search(console, session, screen), _WORK, group="servers", exclusive=True)
 
 
-async def _look(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
+async def _search(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
     await session.live.scheduler.wait_for_user_turn(
         lambda seconds: screen.notify_user(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN)
     )

@@ -183,7 +183,7 @@ class PrivatePageDialog(Dialog[None]):
             case "page-open":
                 start_worker(self, self._open(), "opening a browser")
             case "page-then":
-                self._go_on()
+                self._perform_next()
             case _:
                 self.action_leave()
 
@@ -227,7 +227,7 @@ class PrivatePageDialog(Dialog[None]):
         record_id = entry.read_id(self._subject, self._answer)
         before: Mapping[str, Any] | None = None
         for _ in range(MAX_POLLS):
-            state = await self._look(entry.read, record_id)
+            state = await self._read_state(entry.read, record_id)
             if state is not None:
                 before = state if before is None else before
                 self._state = state
@@ -239,7 +239,7 @@ class PrivatePageDialog(Dialog[None]):
             await session.clock.sleep(POLL_S)
         self._say(PageProgress("ended", "the page expired; request another one"))
 
-    async def _look(self, operation: str, record_id: str) -> Mapping[str, Any] | None:
+    async def _read_state(self, operation: str, record_id: str) -> Mapping[str, Any] | None:
         """Return the current state; ``None`` if the read failed."""
         try:
             return await read_object(self._session, operation, record_id)
@@ -255,7 +255,7 @@ class PrivatePageDialog(Dialog[None]):
         for button in self.query("#page-copy, #page-open").results(TextButton):
             button.display = False
 
-    def _go_on(self) -> None:
+    def _perform_next(self) -> None:
         """Perform the next action with the state read last."""
         subject_id = "" if self._subject is None else self._subject.id
         entered = PageResult(subject_id, self._subject, self._answer, self._state)

@@ -153,7 +153,7 @@ class BrowserDriver(Driver):
             if self._woken in readable:
                 return
             if not readable:
-                self._take(parser.rest(LOOK_UP_S))
+                self._send_messages(parser.rest(LOOK_UP_S))
                 continue
             data = os.read(0, READ_BYTES)
             if not data:
@@ -161,11 +161,11 @@ class BrowserDriver(Driver):
                 return
             for packet in packets.feed(data):
                 if packet.kind == DATA:
-                    self._take(parser.feed(packet.content))
+                    self._send_messages(parser.feed(packet.content))
                 else:
                     self._hear(json.loads(packet.content))
 
-    def _take(self, found: Iterable[Message]) -> None:
+    def _send_messages(self, found: Iterable[Message]) -> None:
         for message in found:
             if not is_outside(message, self._app.size):
                 self.process_message(message)

@@ -246,7 +246,7 @@ class ConsoleDriver(LinuxDriver):
             patience = LOOK_UP_S if reader.is_undecided else None
             readable, _, _ = select.select([self.fileno, self._woken], [], [], patience)
             if not readable:
-                self._take(reader.rest(LOOK_UP_S))
+                self._send_messages(reader.rest(LOOK_UP_S))
             if self.fileno not in readable:
                 continue
             try:
@@ -256,9 +256,9 @@ class ConsoleDriver(LinuxDriver):
             if not data:
                 self._hang_up()
                 return
-            self._take(reader.feed(data))
+            self._send_messages(reader.feed(data))
 
-    def _take(self, found: Iterable[Message]) -> None:
+    def _send_messages(self, found: Iterable[Message]) -> None:
         for message in found:
             if not is_outside(message, self._app.size):
                 self.process_message(message)

@@ -106,7 +106,7 @@ def read_records(content: bytes) -> ReadSteps:
         if is_ndjson(text):
             for done, values in _lines(text, filed):
                 for value in values:
-                    _take(filed, kinds, value)
+                    _add_record(filed, kinds, value)
                 yield done
         elif len(text) <= SLICED_DECODE_BYTES:
             _take_whole(filed, kinds, loads(text))
@@ -190,7 +190,7 @@ def _items(text: str, filed: RecordFile, kinds: _Kinds) -> Generator[float, None
     try:
         for texts, values in ItemStream(iter((text,)), name, with_texts=True).chunks():
             for value in values:
-                _take(filed, kinds, value)
+                _add_record(filed, kinds, value)
             done += sum(map(len, texts))
             yield min(1.0, done / len(text))
     except UnreadableBodyError:
@@ -208,15 +208,15 @@ def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
         for entry in (*problems, *requests):
             filed.add(entry)
         for run in runs:
-            _take(filed, kinds, run)
+            _add_record(filed, kinds, run)
         filed.records[ActivityEntry.KIND] = {entry.id: entry for entry in around}
         return
     items = None if journal_record_from_json(value) is not None else detect_items(value)
     for item in [value] if items is None else items:
-        _take(filed, kinds, item)
+        _add_record(filed, kinds, item)
 
 
-def _take(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
+def _add_record(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
     record = kinds.record_of(value) if isinstance(value, dict) else None
     if record is None:
         filed.unknown += 1

@@ -133,13 +133,13 @@ class RunTrace:
             self.first_at = at if self.first_at is None else min(self.first_at, at)
             self.last_at = at if self.last_at is None else max(self.last_at, at)
         if event.slice_id is not None:
-            _take(self.slices.setdefault(event.slice_id, SliceTrace(event.slice_id)), event, at)
+            _add_event(self.slices.setdefault(event.slice_id, SliceTrace(event.slice_id)), event, at)
         elif event.type == "lifecycle" and event.state is not None:
             self.state = event.state
             self.since.setdefault(event.state, at)
 
 
-def _take(part: SliceTrace, event: RunEvent, at: datetime | None) -> None:
+def _add_event(part: SliceTrace, event: RunEvent, at: datetime | None) -> None:
     part.seen_at = at or part.seen_at
     arm = event.arm_id
     check, stated = event.verification_check, event.recorded_check

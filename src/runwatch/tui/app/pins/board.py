@@ -110,7 +110,7 @@ class PinBoard:
         screen = self._app.mounted_screen
         in_sight = screen.record_in_sight() if isinstance(screen, ConsoleScreen) else None
         for pin in self.pins:
-            self._look(pin)
+            self._update_pin(pin)
             present = self._present.get(pin.target, "")
             if present and present != pin.seen and (pin.target in {looked_at, in_sight} or not pin.seen):
                 self._note_seen(pin.target, present)
@@ -217,7 +217,7 @@ class PinBoard:
         self.pins = tuple(change(list(self.pins)))
         start_worker(self._app, self.change(change), "keeping a pin", group="pin seen")
 
-    def _look(self, pin: Pin) -> None:
+    def _update_pin(self, pin: Pin) -> None:
         """Update what a pin is now, if the records that it is made of have changed."""
         target, session = pin.target, self._session
         if session is None:

@@ -396,9 +396,9 @@ class ReplayScreen(EventScreen):
     def _play(self) -> None:
         source = self._source
         if source is not None and self._is_playing:
-            start_worker(self, self._go_on(source), "playing", group="play", exclusive=True)
+            start_worker(self, self._let_time_go_by(source), "playing", group="play", exclusive=True)
 
-    async def _go_on(self, source: ReplaySource) -> None:
+    async def _let_time_go_by(self, source: ReplaySource) -> None:
         """Let time go by until the last event; new ones of a live run start this again. Nothing runs while paused."""
         replay, clock = source.replay, self.console.clock
         while self._is_playing and not replay.is_at_end:

@@ -122,8 +122,8 @@ class ApplicationScreen(CoveringScreen):
         if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
             self.action_refresh()
             return
-        self._take(Application(answer))
-        start_worker(self, self._keep(), "saving the application")
+        self._set_record(Application(answer))
+        start_worker(self, self._save(), "saving the application")
 
     # User input.
 
@@ -221,12 +221,12 @@ class ApplicationScreen(CoveringScreen):
         if not isinstance(answer.value, dict):
             return
         if not self._application_id:
-            self._take(Plan(answer.value))
+            self._set_record(Plan(answer.value))
             return
         read = Application(strip_secrets(OPERATIONS[_READ], answer.value))
-        self._take(read)
+        self._set_record(read)
         if note_application(read) != self._noted:
-            await self._keep()
+            await self._save()
         if isinstance(consent := answer.value.get("consent"), dict) and find_page_address(consent):
             self._offer_page(session, consent)
 
@@ -239,7 +239,7 @@ class ApplicationScreen(CoveringScreen):
 
             open_private_page(self, session, self._record, _CONSENT, consent, None, perform_action)
 
-    def _take(self, record: Plan | Application) -> None:
+    def _set_record(self, record: Plan | Application) -> None:
         is_first = isinstance(record, Application) and not isinstance(self._record, Application)
         self._record, self._failure = record, None
         self._read_at = self.console.clock.monotonic()
@@ -251,7 +251,7 @@ class ApplicationScreen(CoveringScreen):
         self._show()
         self.query_one(DetailView).go_to_target(NextActionTarget)
 
-    async def _keep(self) -> None:
+    async def _save(self) -> None:
         """Store the id of the application and what it waits for, so that a later session can resume it."""
         session = self.console.session
         if session is not None and isinstance(self._record, Application) and self._application_id:

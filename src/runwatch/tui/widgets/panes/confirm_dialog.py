@@ -248,7 +248,7 @@ class ConfirmDialog(Dialog[None]):
     def on_mount(self) -> None:
         """Allow confirming only after the expected text is typed, if any."""
         self._again.display = self._copy.display = False
-        self._confirm.disabled = self._text.typed is not None
+        self._confirm_button.disabled = self._text.typed is not None
 
     def on_unmount(self) -> None:
         """Show nothing any more, also if the screen below takes the dialog away."""
@@ -278,9 +278,9 @@ class ConfirmDialog(Dialog[None]):
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
         self._is_held = True
         self._must_stay = False
-        key = get_app(self._confirm).keys.shown("sheet.ask_again")
+        key = get_app(self._confirm_button).keys.shown("sheet.ask_again")
         self._say((notice, Role.WARN), label_span(f"   {key} sends it now"))
-        self._keep.label = self._text.keep
+        self._keep_button.label = self._text.keep
 
     def go(self) -> None:
         """Show that the request is being sent and that leaving no longer stops it."""
@@ -296,7 +296,7 @@ class ConfirmDialog(Dialog[None]):
         """Let the user leave from now on, because no response will come."""
         if self._must_stay:
             self._must_stay = False
-            self._keep.label = line("Close")
+            self._keep_button.label = line("Close")
 
     def show_outcome(self, key: str, outcome: StyledSpans) -> None:
         self.query_one(_Outcomes).show_outcome(key, to_spans(outcome))
@@ -333,7 +333,7 @@ class ConfirmDialog(Dialog[None]):
         """
         self._problem = entry
         if can_retry:
-            key = get_app(self._confirm).keys.shown("sheet.ask_again")
+            key = get_app(self._confirm_button).keys.shown("sheet.ask_again")
             self._end("refused", (line(f"nothing was sent; {key} tries again"), Role.WARN))
         else:
             self._end("refused")
@@ -356,7 +356,9 @@ class ConfirmDialog(Dialog[None]):
 
     def show_unknown_outcome(self, reason: SafeText) -> None:
         """Show that the request was sent but no response arrived."""
-        again = line(f"{get_app(self._confirm).keys.shown('sheet.ask_again')} retries with the same key and body")
+        again = line(
+            f"{get_app(self._confirm_button).keys.shown('sheet.ask_again')} retries with the same key and body"
+        )
         self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
 
@@ -370,7 +372,7 @@ class ConfirmDialog(Dialog[None]):
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Leave, confirm, copy or retry."""
         event.stop()
-        if event.button is self._confirm:
+        if event.button is self._confirm_button:
             self._send()
         elif event.button is self._again:
             self.action_ask_again()
@@ -382,13 +384,13 @@ class ConfirmDialog(Dialog[None]):
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Enable the confirm button when the expected text is typed."""
         event.stop()
-        self._confirm.disabled = not self._is_typed(event.value)
+        self._confirm_button.disabled = not self._is_typed(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
         """Move the focus to the confirm button; enter in the input sends nothing."""
         event.stop()
         if self._is_typed(event.value):
-            self._confirm.focus()
+            self._confirm_button.focus()
 
     def on_panel_closed(self) -> None:
         """Leave the dialog together with its problem."""
@@ -408,7 +410,7 @@ class ConfirmDialog(Dialog[None]):
 
     def action_send(self) -> None:
         """Confirm, from any part of the dialog, if the button could be pressed."""
-        if self.state == "asking" and not self._confirm.disabled:
+        if self.state == "asking" and not self._confirm_button.disabled:
             self._send()
 
     def action_ask_again(self) -> None:
@@ -458,11 +460,11 @@ class ConfirmDialog(Dialog[None]):
         return min(self.size.width, MAX_CELLS) - FRAME_CELLS
 
     @property
-    def _keep(self) -> TextButton:
+    def _keep_button(self) -> TextButton:
         return self.query_one("#sheet-keep", TextButton)
 
     @property
-    def _confirm(self) -> TextButton:
+    def _confirm_button(self) -> TextButton:
         return self.query_one("#sheet-confirm", TextButton)
 
     @property
@@ -500,11 +502,11 @@ class ConfirmDialog(Dialog[None]):
         self.state = state
         self.query_one(Pane).set_border_text(counters=self._keys())
         self._say(*said)
-        self._confirm.display = self._again.display = False
+        self._confirm_button.display = self._again.display = False
         for typed in self.query("#sheet-typed"):
             typed.display = False
-        self._keep.label = line(leave)
-        self._keep.focus()
+        self._keep_button.label = line(leave)
+        self._keep_button.focus()
 
     def _say(self, *pieces: StyledSpan) -> None:
         state_widget = self.query_one("#sheet-state", Static)
