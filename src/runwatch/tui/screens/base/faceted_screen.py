@@ -33,9 +33,9 @@ class FacetedScreen(ResourceScreen):
         first, *others = super().all_hints()
         return (first, "screen.facets", *others)
 
-    def rows_shown(self) -> None:
+    def rows_shown(self, *, keeps_detail: bool) -> None:
         """Count all rows, including those the filter hides."""
-        super().rows_shown()
+        super().rows_shown(keeps_detail=keeps_detail)
         filter = self.filter_text if self.is_filtered else ""
         self.query_one(FacetBar).show(self._counted(), filter)
 

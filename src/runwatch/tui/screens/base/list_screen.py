@@ -72,7 +72,6 @@ class ListScreen(RowScreen):
         self._filtered_from: tuple[Sequence[TableRow], int] | None = None
         self._nearest: tuple[Query | None, str | None] = None, None
         self._settled_filter = ""
-        self._restores_filter = False
         self._is_unreadable = False
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
@@ -179,13 +178,13 @@ class ListScreen(RowScreen):
         elif self._goes_to_end:
             self.stop_going()
 
-    def filter_by(self, text: str) -> bool:
+    def filter_by(self, text: str, *, is_undoable: bool = True) -> bool:
         """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error.
 
         Returns:
             Whether the filter is valid.
         """
-        if self._apply_filter(text):
+        if self._apply_filter(text, is_undoable=is_undoable):
             return True
         self.action_filter()
         self.query_one("#filter", FilterBar).edit(text)
@@ -208,13 +207,16 @@ class ListScreen(RowScreen):
         self.read_source()
 
     def tick(self) -> None:
+        self.show_ages()
+
+    def show_ages(self, *, keeps_detail: bool = False) -> None:
         if self._paused_at is not None:
             self._show_edge()
         else:
-            self.show_rows()
+            self.show_rows(keeps_detail=keeps_detail)
 
-    def show_rows(self) -> None:
-        """Update the list from the known records."""
+    def show_rows(self, *, keeps_detail: bool = False) -> None:
+        """Update the list from the known records, and unless ``keeps_detail`` the detail of a row that stays."""
         if not self.is_mounted:
             return
         listing, items, context = self.listing, self._source.items(), self.console.render_context()
@@ -235,7 +237,7 @@ class ListScreen(RowScreen):
         self.query_one(ListPane).show_state_text(self.empty_text(state), is_trouble=state.load in FAILED_STATES)
         self._show_edge()
         self._count_matches()
-        self.rows_shown()
+        self.rows_shown(keeps_detail=keeps_detail)
         listing.free()
 
     def _select_nearest(self, before: Sequence[TableRow], cursor: int) -> None:
@@ -249,7 +251,7 @@ class ListScreen(RowScreen):
         if nearest not in (None, self.table.cursor_key):
             self.table.select(nearest)
 
-    def rows_shown(self) -> None:
+    def rows_shown(self, *, keeps_detail: bool) -> None:
         """Called when the rows are updated; subclasses update what depends on them."""
 
     def counters(self) -> StyledSpans:
@@ -281,16 +283,12 @@ class ListScreen(RowScreen):
 
     def restore_filter(self, text: str) -> None:
         """Filter as before; that is no change to undo."""
-        self._restores_filter = True
-        try:
-            self.filter_by(text)
-        finally:
-            self._restores_filter = False
+        self.filter_by(text, is_undoable=False)
 
-    def _settle_filter(self) -> None:
+    def _settle_filter(self, *, is_undoable: bool = True) -> None:
         """Note that the filter is no longer being typed, and make a change of it undoable."""
         before, self._settled_filter = self._settled_filter, self.filter_text
-        if before == self._settled_filter or self._restores_filter:
+        if before == self._settled_filter or not is_undoable:
             return
 
         async def undo() -> str:
@@ -554,7 +552,7 @@ class ListScreen(RowScreen):
         if order is not None:
             self.table.sorted_by(order.field, descending=order.descending)
 
-    def _apply_filter(self, text: str) -> bool:
+    def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         """Apply a filter text and return whether it is valid.
 
         If it is not, the filter from before the typing applies again: rows of the text's valid beginning would look
@@ -581,7 +579,7 @@ class ListScreen(RowScreen):
             self._is_unreadable = False
         self._filter_is_off = self._filter_is_off and self._is_unreadable
         if not self.has_class("-filtering"):
-            self._settle_filter()
+            self._settle_filter(is_undoable=is_undoable)
         self.show_crumbs(self._filter_words())
         self.show_rows()
         self.look_further()

@@ -143,7 +143,6 @@ class ResourceScreen(ListScreen, RecordScreen):
     def __init__(self, spec: ResourceSpec[Any], source: RowSource) -> None:
         super().__init__(spec, source)
         self._seconds = 0
-        self._keeps_detail = False
         self._shown: str | None = None
         self._debounce: Timer | None = None
         self._is_raw = False
@@ -433,12 +432,11 @@ class ResourceScreen(ListScreen, RecordScreen):
     def tick(self) -> None:
         """Update ages every few seconds; every second those of a list that is not up to date, without its detail."""
         self._seconds += 1
-        self._keeps_detail = self._seconds % self.DETAIL_EVERY != 0
-        if not self._keeps_detail or self._source.state().load not in _UP_TO_DATE:
-            super().tick()
-        self._keeps_detail = False
+        keeps_detail = self._seconds % self.DETAIL_EVERY != 0
+        if not keeps_detail or self._source.state().load not in _UP_TO_DATE:
+            self.show_ages(keeps_detail=keeps_detail)
 
-    def rows_shown(self) -> None:
+    def rows_shown(self, *, keeps_detail: bool) -> None:
         """Select the record waited for, and draw the detail."""
         self._fit_panes()
         if self._wanted is not None and self.table.select(self._wanted):
@@ -447,7 +445,7 @@ class ResourceScreen(ListScreen, RecordScreen):
                 self.open_detail()
         self._arrive()
         self.show_hints()
-        is_kept = self._keeps_detail and self.row is not None and self.row.id == self._shown
+        is_kept = keeps_detail and self.row is not None and self.row.id == self._shown
         if self._debounce is None and not is_kept:
             self.show_detail()
 

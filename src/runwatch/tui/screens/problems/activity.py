@@ -168,13 +168,13 @@ class ActivityScreen(ResourceScreen):
         seconds = float(it.offset_s or 0)
         return line(f"{line(it.what)} {'-' if seconds < 0 else '+'}{elapsed_clock(abs(seconds))}")
 
-    def show_rows(self) -> None:
+    def show_rows(self, *, keeps_detail: bool = False) -> None:
         """Start at the entry nearest to the requested time, which is in the middle of the result."""
         found = self._around.items()
         if found and found is not self._begun:
             self._begun = found
             self._wanted = min(found, key=lambda each: abs(float(each.offset_s or 0))).id
-        super().show_rows()
+        super().show_rows(keeps_detail=keeps_detail)
 
     def restore_view(self, view: ViewState) -> None:
         """Repeat the query of the view, or ask for one."""
@@ -218,7 +218,7 @@ class ActivityScreen(ResourceScreen):
         message.prevent_default()
         self._close_filter()
 
-    def _apply_filter(self, text: str) -> bool:
+    def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         asked = self._hear(text)
         if asked is None:
             return not text.strip()

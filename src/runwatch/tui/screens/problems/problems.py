@@ -160,12 +160,12 @@ class ProblemsScreen(ResourceScreen):
         if self._wanted is not None and not _MOMENT_ID.match(key):
             self._find(key)
 
-    def _apply_filter(self, text: str) -> bool:
+    def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         if looks_like_id(text):
             self._find(text)
             return True
         self._find("")
-        is_filter = super()._apply_filter(text)
+        is_filter = super()._apply_filter(text, is_undoable=is_undoable)
         # A filter searches everything stored: the code filtered by may have occurred long ago.
         if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
             start_worker(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
@@ -192,9 +192,9 @@ class ProblemsScreen(ResourceScreen):
         _seek(self._source, text)
         self.read_source()
 
-    def show_rows(self) -> None:
+    def show_rows(self, *, keeps_detail: bool = False) -> None:
         """Show how many were found, too."""
-        super().show_rows()
+        super().show_rows(keeps_detail=keeps_detail)
         if self._sought and self.is_mounted:
             self.show_crumbs(self._filter_words())
 

@@ -45,9 +45,9 @@ class RequestsScreen(ResourceScreen):
         elif self.is_mounted:
             self._show_edge()
 
-    def rows_shown(self) -> None:
+    def rows_shown(self, *, keeps_detail: bool) -> None:
         """Restart the interval, because all ages were just drawn."""
-        super().rows_shown()
+        super().rows_shown(keeps_detail=keeps_detail)
         self._kept_s = 0
 
     @property

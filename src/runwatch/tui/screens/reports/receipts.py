@@ -250,8 +250,8 @@ class ReceiptsScreen(ResourceScreen):
             return words
         return (*to_spans(words), label_span(f"  {self.console.glyphs.dot} sent to the service"))
 
-    def _apply_filter(self, text: str) -> bool:
-        is_read = super()._apply_filter(text)
+    def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
+        is_read = super()._apply_filter(text, is_undoable=is_undoable)
         # Rows are filtered locally while the user types; only the final filter is sent.
         if is_read and not self.has_class("-filtering"):
             self._narrow()

@@ -109,9 +109,9 @@ class TemplatesScreen(ResourceScreen):
         if not kinds or Template.KIND in kinds:
             self.read_source()
 
-    def rows_shown(self) -> None:
+    def rows_shown(self, *, keeps_detail: bool) -> None:
         """Move to the first next action again after a next action has changed the template."""
-        super().rows_shown()
+        super().rows_shown(keeps_detail=keeps_detail)
         row, before = self.row, self._acted_on
         if before is not None and row is not None and row.id == before.id and row.subject.template != before:
             self._acted_on = None
