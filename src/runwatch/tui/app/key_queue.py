@@ -81,7 +81,7 @@ class KeyQueue:
         has_begun = self not in self._holders
         waits = isinstance(event, events.Key | events.Paste)
         if has_begun and (not waits or (isinstance(event, events.Key) and event.key == _INTERRUPT)):
-            clicked = self._widget_at(event) if has_begun and isinstance(event, events.MouseUp) else None
+            clicked = self._widget_at(event) if isinstance(event, events.MouseUp) else None
             await self._hand_on(event)
             self._handled_at = time.monotonic()
             # A key that is still at work ends its own turn.

@@ -193,7 +193,7 @@ def build_action_dialog(
     )
     if record_id:
         shown_text = text
-        text = replace(text, now=lambda: replace(shown_text, age=list_age(session, operation.record)))
+        text = replace(text, make_updated=lambda: replace(shown_text, age=list_age(session, operation.record)))
 
     return WriteSender(
         owner,

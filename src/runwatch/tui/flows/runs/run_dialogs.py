@@ -82,7 +82,7 @@ def _build_cancel_dialog(
     left = session.live.budget.left
     within = "" if left is None else f"   within {left} requests left this minute"
 
-    def now() -> DialogText:
+    def make_updated() -> DialogText:
         known = [as_known_now(session, run) for run in runs]
         return replace(
             text,
@@ -108,7 +108,7 @@ def _build_cancel_dialog(
         key=None if many else line(writes[0].write.key),
         typed=typed,
         record_id="" if many else runs[0].id,
-        now=now,
+        make_updated=make_updated,
     )
 
     def done(run_id: str, answer: Any, _: bool) -> None:
@@ -117,7 +117,7 @@ def _build_cancel_dialog(
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteSender(screen, session, now(), writes, done)
+    return WriteSender(screen, session, make_updated(), writes, done)
 
 
 def build_submit_dialog(

@@ -99,8 +99,8 @@ class DialogText:
         shows_secret: Whether the response holds a secret that only this dialog shows, so that it cannot be left before
             the response has come.
         warning: Why sending this may do the same twice; ``None`` for no warning.
-        now: Returns this text with the state and the age of the data as they are now, asked every second; ``None`` if
-            nothing in it changes.
+        make_updated: Returns this text with the state and the age of the data as they are now, asked every second;
+            ``None`` if nothing in it changes.
     """
 
     title: SafeText
@@ -117,7 +117,7 @@ class DialogText:
     record_id: str = ""
     shows_secret: bool = False
     warning: SafeText | None = None
-    now: Callable[[], DialogText] | None = None
+    make_updated: Callable[[], DialogText] | None = None
 
 
 class Sender(Protocol):
@@ -259,9 +259,9 @@ class ConfirmDialog(Dialog[None]):
     def show_header(self, header: HeaderInfo) -> None:
         """Update the header bar, and what the text says of the records; a notice in the frame stays."""
         super().show_header(header)
-        if self._text.now is None:
+        if self._text.make_updated is None:
             return
-        text = self._text.now()
+        text = self._text.make_updated()
         self.query_one("#sheet-sentence", Static).update(to_content(text.sentence))
         for rows in self.query(_Outcomes):
             rows.follow(text.rows)
