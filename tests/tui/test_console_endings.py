@@ -28,7 +28,7 @@ SCREENS: Final = {
     "the account": (":account\r", "Account and usage"),
     "a filter": ("/", "9/9"),
     "a menu": ("Y", "━ Copy"),
-    "a sheet": ("X", "Keep it running"),
+    "a dialog": ("X", "Keep it running"),
 }
 """What is typed to get to a screen, and what it shows then."""
 

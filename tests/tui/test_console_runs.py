@@ -609,7 +609,7 @@ async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> 
 # Starting a run.
 
 
-async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Path) -> None:
+async def test_a_test_run_is_started_through_the_form_and_the_dialog(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(120, 36), until="8f21") as driven:
         await driven.reaches("Idempotency-Key", "plus")
         await driven.until(lambda: driven.app.screen.query_one("#start").disabled, "the rules to be there")
@@ -620,8 +620,8 @@ async def test_a_test_run_is_started_through_the_form_and_the_sheet(tmp_path: Pa
         driven.app.screen.query_one("#start").focus()
         await driven.opens(ConfirmDialog, "enter")
         assert driven.focused is not None
-        assert driven.focused.id == "sheet-keep"
-        check_golden("120x36/run-sheet", _keyless(driven.text))
+        assert driven.focused.id == "dialog-keep"
+        check_golden("120x36/run-dialog", _keyless(driven.text))
         assert driven.service.requests("POST") == []
         await driven.reaches(re.compile(r"Submit a run: done ex_scripted_10 accepted"), "tab", "enter")
         await driven.shows("Runs › ex_scri…d_10")
@@ -689,7 +689,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
 
 
 @pytest.mark.exhaustive
-async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_sheet(tmp_path: Path) -> None:
+async def test_a_run_that_a_429_holds_is_given_up_by_leaving_its_dialog(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(120, 36)) as driven:
         await on_held_dialog(driven)
         await driven.opens(RunFormScreen, "escape")
@@ -723,7 +723,7 @@ async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp
         assert isinstance(driven.app.screen, RunsScreen)
 
 
-async def test_marked_runs_are_cancelled_through_one_sheet_with_an_outcome_each(tmp_path: Path) -> None:
+async def test_marked_runs_are_cancelled_through_one_dialog_with_an_outcome_each(tmp_path: Path) -> None:
     service = noon.service()
     service.say("POST", f".*/{noon.HOVERING}/cancel", Said(409, problem("invalid_state")))
     async with console(service, tmp_path, size=(100, 30), until="8f21") as driven:
@@ -767,7 +767,7 @@ async def test_cancels_that_go_on_behind_the_list_show_at_their_rows_and_are_cou
         assert "of 3" not in status_line(driven)
 
 
-async def test_the_outcomes_of_several_writes_are_counted_after_their_sheet_was_left(
+async def test_the_outcomes_of_several_writes_are_counted_after_their_dialog_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = noon.service()

@@ -147,7 +147,7 @@ def sent(service: ScriptedService, case: Case) -> list[Any]:
 
 
 @each_mutation
-async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_is_asked_for_again(
+async def test_nothing_is_sent_before_the_dialog_is_confirmed_and_a_lost_answer_is_asked_for_again(
     tmp_path: Path, case: Case
 ) -> None:
     service, operation = service_for(case), OPERATIONS[mutation_of(case).operation]
@@ -156,7 +156,7 @@ async def test_nothing_is_sent_before_the_sheet_is_confirmed_and_a_lost_answer_i
         await dialog(driven, case)
         assert f"{operation.method} /v1/" in driven.text
         assert driven.focused is not None
-        assert driven.focused.id == "sheet-keep"
+        assert driven.focused.id == "dialog-keep"
         assert sent(service, case) == []
         await driven.press("tab", "enter")
         await driven.pass_time(5)

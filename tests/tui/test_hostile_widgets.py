@@ -55,7 +55,7 @@ async def test_all_texts_at_once_at_other_sizes_and_under_every_key(size: tuple[
 
 
 @pytest.mark.parametrize("hostile", [ALL_AT_ONCE, *LONG], ids=lambda hostile: str(hostile.name))
-async def test_the_sheet_shows_them_too(hostile: Hostile) -> None:
+async def test_the_dialog_shows_them_too(hostile: Hostile) -> None:
     name, text = hostile.name, hostile.text
     app = HostileStage()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -88,6 +88,11 @@ def update_filter(expression: str) -> str:
     return _FORMER_TERM.sub(rf"\1{ENVIRONMENT}\2", expression)
 
 
+def update_action_id(id: str) -> str:
+    """Return the id of a key action in place of its former one: a dialog was a sheet."""
+    return f"dialog.{id.removeprefix('sheet.')}" if id.startswith("sheet.") else id
+
+
 def _word(value: str) -> str:
     if not _NAME.match(value):
         raise ValueError

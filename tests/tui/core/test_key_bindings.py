@@ -24,7 +24,7 @@ TOGETHER = ("app", "screen")
 def test_no_key_means_two_things_at_the_same_place() -> None:
     for scope in SCOPE_TITLES:
         # A dialog covers the screen, so that only its own keys and nothing below count there.
-        scopes = ("sheet",) if scope == "sheet" else {*TOGETHER, scope}
+        scopes = ("dialog",) if scope == "dialog" else {*TOGETHER, scope}
         users: dict[str, list[str]] = defaultdict(list)
         for action in KEY_ACTIONS:
             if action.scope in scopes:
@@ -117,9 +117,15 @@ def test_two_actions_may_trade_keys_where_they_never_meet() -> None:
     assert KeyMap({"list.wide": "f"}).problems == []
 
 
-def test_a_key_of_a_sheet_may_be_that_of_a_screen_but_not_of_another_action_of_the_sheet() -> None:
+def test_a_key_of_a_dialog_may_be_that_of_a_screen_but_not_of_another_action_of_the_dialog() -> None:
     assert KeyMap({"screen.raw": "y", "screen.copy": "v"}).problems == []
-    assert KeyMap({"sheet.ask_again": "y"}).problems == ["sheet.ask_again: y belongs to sheet.copy"]
+    assert KeyMap({"dialog.ask_again": "y"}).problems == ["dialog.ask_again: y belongs to dialog.copy"]
+
+
+def test_keys_of_a_dialog_are_accepted_by_their_former_ids() -> None:
+    keys = KeyMap({"sheet.send": "f8", "sheet.ask_again": "y"})
+    assert keys.keys("dialog.send") == ("f8",)
+    assert keys.problems == ["dialog.ask_again: y belongs to dialog.copy"]
 
 
 def test_two_actions_may_change_places() -> None:

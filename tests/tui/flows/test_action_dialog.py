@@ -167,7 +167,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
     assert left == []
 
 
-async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_without_it(tmp_path: Path) -> None:
+async def test_a_minted_key_is_copied_from_its_dialog_and_the_route_is_said_without_it(tmp_path: Path) -> None:
     made = service(keys=[resources.api_key()])
     secret = "rk_live_shown_once_0123456789"
     key = resources.api_key("key_new", key=secret, expires_at="2026-12-21T12:00:00.000Z")
@@ -195,7 +195,7 @@ async def test_a_minted_key_is_copied_from_its_sheet_and_the_route_is_said_witho
         await driven.until(lambda: app.sent == [sequence] * 2, "the button to copy it too")
 
 
-async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: Path) -> None:
+async def test_the_dialog_that_destroys_names_what_hangs_on_the_record(tmp_path: Path) -> None:
     made = service(
         sources=[resources.connection("conn_1")],
         deployments=[resources.deployment("mdep_1", connection_id="conn_1")],
@@ -207,7 +207,7 @@ async def test_the_sheet_that_destroys_names_what_hangs_on_the_record(tmp_path: 
         await driven.reaches("Used by 1 deployment", "X")
         assert "1 saved model (Ember)" in driven.text
         assert driven.focused is not None
-        assert driven.focused.id == "sheet-keep"
+        assert driven.focused.id == "dialog-keep"
 
 
 async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_screen_lists_it(tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes
         assert secret not in driven.text
 
 
-async def test_lists_that_cannot_be_read_are_named_on_the_sheet_that_destroys(tmp_path: Path) -> None:
+async def test_lists_that_cannot_be_read_are_named_on_the_dialog_that_destroys(tmp_path: Path) -> None:
     async with console(
         service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"
     ) as driven:
@@ -385,7 +385,7 @@ async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path
     async with console(made, tmp_path, size=SIZE, open_at="arms", settings=settings, environment=environment) as driven:
         await driven.comes("arm_01HX7")
         await driven.reaches("type the last 6 characters of the id", "X")
-        confirm = driven.app.screen.query_one("#sheet-confirm")
+        confirm = driven.app.screen.query_one("#dialog-confirm")
         assert confirm.disabled
         driven.app.screen.query_one(LineInput).focus()
         await driven.type("_01HX7")
@@ -429,7 +429,7 @@ async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-async def test_the_sheet_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) -> None:
+async def test_the_dialog_of_a_run_names_the_run_that_came_of_it(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")
         await driven.type("Say hello.")

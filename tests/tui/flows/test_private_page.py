@@ -54,7 +54,7 @@ async def send_form(driven: Driven, said: str = "") -> None:
     await driven.opens(ConfirmDialog, "enter")
     await driven.shows(said)
     await driven.press("tab", "enter")
-    await driven.until(lambda: not isinstance(driven.app.screen, ConfirmDialog), "the sheet to close")
+    await driven.until(lambda: not isinstance(driven.app.screen, ConfirmDialog), "the dialog to close")
 
 
 async def ask_for_page(driven: Driven) -> PrivatePageDialog:

@@ -94,7 +94,7 @@ async def test_the_next_session_tells_it_and_asks_again_with_the_same_key(tmp_pa
         assert "Retry it" in driven.text
         assert f"POST {CANCEL}" in driven.text
         assert driven.focused is not None
-        assert driven.focused.id == "sheet-keep"
+        assert driven.focused.id == "dialog-keep"
         await driven.reaches(re.compile("done +8f21"), "tab", "enter")
         await driven.hides(TOLD)
         assert await kept(driven) == []
@@ -146,7 +146,7 @@ async def test_a_cancel_settles_itself_once_the_run_is_read_as_ended(tmp_path: P
 
 
 @pytest.mark.exhaustive
-async def test_a_kept_write_is_given_up_through_a_sheet_that_sends_nothing(tmp_path: Path) -> None:
+async def test_a_kept_write_is_given_up_through_a_dialog_that_sends_nothing(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
         before = len(driven.service.requests("POST"))
@@ -210,7 +210,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(tmp_path: Path
         await open_list(driven)
         await choose(driven)
         await driven.shows("type the last 6 characters of the id")
-        confirm = driven.app.screen.query_one("#sheet-confirm")
+        confirm = driven.app.screen.query_one("#dialog-confirm")
         assert confirm.disabled
         driven.app.screen.query_one(LineInput).focus()
         await driven.type(noon.LIVE[-6:])

@@ -14,9 +14,10 @@ from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 
 from runwatch.base.closest_word import closest_word
+from runwatch.settings.declarations import update_action_id
 from runwatch.view.text.safe_text import SafeText, line
 
-KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "replay", "wall", "text", "form", "sheet"]
+KeyScope = Literal["app", "screen", "review", "list", "tail", "detail", "replay", "wall", "text", "form", "dialog"]
 """Where an action works: everywhere, on a screen, or in one kind of focused pane."""
 
 SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
@@ -30,7 +31,7 @@ SCOPE_TITLES: Final[Mapping[KeyScope, str]] = {
     "wall": "On the run wall",
     "text": "In a text of several lines",
     "form": "In a form",
-    "sheet": "In a sheet",
+    "dialog": "In a dialog",
 }
 
 
@@ -217,11 +218,11 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("wall.previous_page", "pageup ctrl+u", "previous runs", "Show the runs before.", "turn_page(-1)"),
     _action("text.editor", "ctrl+e", "editor", "Edit this text in the editor that $VISUAL or $EDITOR names."),
     _action("form.send", "f2 ctrl+enter", "review", "Review the request and send it, from any field.", "send"),
-    _action("sheet.send", "f9", "send", "Send what the sheet shows, from anywhere in it.", "send"),
-    _action("sheet.leave", "escape", "cancel", "Close without sending anything."),
-    _action("sheet.copy", "y", "copy", "Copy the id, or the secret that is shown only once."),
-    _action("sheet.copy_menu", "Y", "copy more", "Copy the support block of a problem, or the key of the request."),
-    _action("sheet.ask_again", "r", "retry", "Retry the same request with the same key."),
+    _action("dialog.send", "f9", "send", "Send what the dialog shows, from anywhere in it.", "send"),
+    _action("dialog.leave", "escape", "cancel", "Close without sending anything."),
+    _action("dialog.copy", "y", "copy", "Copy the id, or the secret that is shown only once."),
+    _action("dialog.copy_menu", "Y", "copy more", "Copy the support block of a problem, or the key of the request."),
+    _action("dialog.ask_again", "r", "retry", "Retry the same request with the same key."),
 )
 """All actions; within a scope, in the order of the help screen."""
 
@@ -281,7 +282,7 @@ class KeyMap:
         self.refused: dict[str, str] = {}
         self._keys: dict[str, tuple[str, ...]] = {action.id: action.keys for action in KEY_ACTIONS}
         self._changed: list[str] = []
-        for id, given in (overrides or {}).items():
+        for id, given in {update_action_id(id): given for id, given in (overrides or {}).items()}.items():
             keys = self._read(id, given)
             if keys is not None:
                 self._keys[id] = keys
@@ -387,7 +388,7 @@ _REVIEWED: Final[tuple[KeyScope, ...]] = ("review", "list", "detail")
 
 
 def _meet(one: KeyScope, other: KeyScope) -> bool:
-    if "sheet" in (one, other):
+    if "dialog" in (one, other):
         # A dialog covers the screen, so keys of the screen and the app do nothing below it.
         return one == other
     is_review = "review" in (one, other) and one in _REVIEWED and other in _REVIEWED

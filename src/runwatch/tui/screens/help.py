@@ -245,7 +245,7 @@ class HelpScreen(CoveringScreen):
         scopes: list[KeyScope] = [*here, "screen", "app"]
         made = [self._section(scope, SCOPE_TITLES[scope], only_active=True) for scope in scopes]
         made.insert(len(here) + 1, self._own_commands())
-        elsewhere: list[KeyScope] = ["screen", *(scope for scope in panes if scope not in here), "sheet"]
+        elsewhere: list[KeyScope] = ["screen", *(scope for scope in panes if scope not in here), "dialog"]
         for scope in elsewhere:
             title = "On other screens" if scope == "screen" else SCOPE_TITLES[scope]
             made.append(self._section(scope, title, only_active=False))

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from runwatch.base.closest_word import closest_name, closest_word
 from runwatch.base.shell_words import quote_exactly
-from runwatch.settings.declarations import COMMAND_SETTINGS, COMMANDS, OwnCommand, Settings
+from runwatch.settings.declarations import COMMAND_SETTINGS, COMMANDS, OwnCommand, Settings, update_action_id
 from runwatch.settings.resolver import ResolvedSetting, SettingSource, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
@@ -217,7 +217,7 @@ def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[Se
     yield heading_row(
         "Keys", f"{len(around.actions)} actions; a key that another action has at the same place is refused"
     )
-    resolved = {item.key.partition(".")[2]: item for item in _entries(resolver, Settings.keys.key)}
+    resolved = {update_action_id(item.key.partition(".")[2]): item for item in _entries(resolver, Settings.keys.key)}
     for action in around.actions:
         yield _key(action, resolved.pop(action.id, None))
     for item in resolved.values():
@@ -227,8 +227,8 @@ def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[Se
 
 
 def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
-    key = f"{Settings.keys.key}.{action.id}"
-    resolved = chosen or ResolvedSetting(key, action.usual, SettingSource.DEFAULT)
+    resolved = chosen or ResolvedSetting(f"{Settings.keys.key}.{action.id}", action.usual, SettingSource.DEFAULT)
+    key = resolved.key
     about = [about_line("about", action.help), about_line("works", action.where)]
     shown = data_cell(f"{action.keys:{_KEYS_CELLS}}  {action.help}")
     if action.refused:

@@ -191,7 +191,7 @@ async def test_v_shows_the_json_and_enter_does_the_next_step(tmp_path: Path) -> 
         assert driven.focused.id == "field-max_cost_usd"
 
 
-async def test_a_refused_action_is_in_the_journal_as_soon_as_the_sheet_says_so(tmp_path: Path) -> None:
+async def test_a_refused_action_is_in_the_journal_as_soon_as_the_dialog_says_so(tmp_path: Path) -> None:
     told = service()
     told.say("POST", "/v1/executions", Said(402, problem("insufficient_credit", instance=INSTANCE)))
     async with console(told, tmp_path) as driven:

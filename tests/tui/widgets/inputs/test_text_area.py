@@ -89,7 +89,7 @@ async def test_enter_begins_a_line_and_tab_leaves_the_text(tmp_path: Path) -> No
 
 
 @pytest.mark.exhaustive
-async def test_a_pasted_text_keeps_its_lines_and_is_sent_exactly_as_the_sheet_shows_it(tmp_path: Path) -> None:
+async def test_a_pasted_text_keeps_its_lines_and_is_sent_exactly_as_the_dialog_shows_it(tmp_path: Path) -> None:
     made = service()
     async with console(made, tmp_path, size=WIDE, open_at="arms") as driven:
         await at_text(driven)

@@ -36,7 +36,7 @@ def focused(app: Stage) -> str:
     return "" if app.focused is None else str(app.focused.id)
 
 
-async def test_the_whole_sheet() -> None:
+async def test_the_whole_dialog() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.cancel_six())
         rows = [row.strip("┃ ") for row in lines_of(app) if row.strip("┃ ")]
@@ -55,14 +55,14 @@ async def test_the_whole_sheet() -> None:
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, samples.cancel_six())
-        assert dialog.query_one("#sheet-rows").size.height == 6
+        assert dialog.query_one("#dialog-rows").size.height == 6
         rows = [row.strip("┃ ") for row in lines_of(app)]
         last = max(number for number, row in enumerate(rows) if row.endswith("waiting"))
         assert rows[last + 1] == ""
         assert rows[last + 2].startswith("production profile")
 
 
-async def test_a_sheet_stays_where_its_first_frame_was() -> None:
+async def test_a_dialog_stays_where_its_first_frame_was() -> None:
     app = Stage()
     places: list[int] = []
     async with app.run_test(size=(100, 30)) as pilot:
@@ -77,7 +77,7 @@ async def test_a_sheet_stays_where_its_first_frame_was() -> None:
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.start_one())
-        assert focused(app) == "sheet-keep"
+        assert focused(app) == "dialog-keep"
         await pilot.press("enter")
         await pilot.pause()
         assert [type(message) for message in app.told] == [ConfirmDialog.Closed]
@@ -98,15 +98,15 @@ async def test_tab_reaches_everything_and_the_second_button_confirms() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
         dialog = await opened(app, pilot, samples.start_one())
         await pilot.press("tab")
-        assert focused(app) == "sheet-confirm"
+        assert focused(app) == "dialog-confirm"
         await pilot.press("tab")
-        assert focused(app) == "sheet-body"
+        assert focused(app) == "dialog-body"
         await pilot.press("tab", "tab", "enter")
         await pilot.pause()
         assert app.sent.times == 1
         assert state(dialog) == "sending"
         assert "sending, waiting for the response" in text_of(app)
-        assert focused(app) == "sheet-keep"
+        assert focused(app) == "dialog-keep"
         assert "[ Close, it continues ]" in text_of(app)
 
 
@@ -137,10 +137,10 @@ async def test_a_production_profile_asks_for_the_right_words_first() -> None:
         assert app.sent.times == 0
         app.screen.query_one(LineInput).focus()
         await pilot.press("5", "enter")
-        assert focused(app) != "sheet-confirm"
+        assert focused(app) != "dialog-confirm"
         await pilot.press("backspace", "6", "enter")
         await pilot.pause()
-        assert focused(app) == "sheet-confirm"
+        assert focused(app) == "dialog-confirm"
         assert app.sent.times == 0
         await pilot.press("enter")
         await pilot.pause()
@@ -149,7 +149,7 @@ async def test_a_production_profile_asks_for_the_right_words_first() -> None:
 
 async def confirmed(app: Stage, pilot: Pilot[None], order: DialogText) -> ConfirmDialog:
     dialog = await opened(app, pilot, order)
-    await pilot.click("#sheet-confirm")
+    await pilot.click("#dialog-confirm")
     await pilot.pause()
     assert state(dialog) == "sending"
     return dialog
@@ -221,9 +221,9 @@ async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str)
         dialog.show_unknown_outcome(line("the connection was cut"))
         await pilot.pause()
         assert state(dialog) == "unknown"
-        said = " ".join(str(app.screen.query_one("#sheet-state", Static).content).split())
+        said = " ".join(str(app.screen.query_one("#dialog-state", Static).content).split())
         assert said == "outcome unknown: the connection was cut; r retries with the same key and body"
-        await (pilot.press("r") if way == "key" else pilot.click("#sheet-again"))
+        await (pilot.press("r") if way == "key" else pilot.click("#dialog-again"))
         await pilot.pause()
         assert app.sent.times == 2
         assert state(dialog) == "sending"
@@ -233,7 +233,7 @@ async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str)
         assert app.sent.times == 2
 
 
-async def test_a_sheet_covers_the_screen_and_its_keys() -> None:
+async def test_a_dialog_covers_the_screen_and_its_keys() -> None:
     pressed: list[str] = []
 
     class App(Stage):
@@ -260,7 +260,7 @@ async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) 
         shown = [row for row in lines_of(app) if "member" in row]
         assert len(shown) >= least, text_of(app)
         assert "[ Keep them running ]" in text_of(app)
-        assert dialog.query_one("#sheet-body").size.height <= rows - 12
+        assert dialog.query_one("#dialog-body").size.height <= rows - 12
 
 
 async def test_a_body_longer_than_its_window_says_how_many_rows_follow_also_below_a_warning() -> None:
@@ -272,7 +272,7 @@ async def test_a_body_longer_than_its_window_says_how_many_rows_follow_also_belo
         assert "more rows below" in text_of(app)
         assert "[ Do not start" in text_of(app)
         assert dialog.query_one(Pane).max_scroll_y == 0, "nothing is hidden but rows of the body"
-        dialog.query_one("#sheet-body").focus()
+        dialog.query_one("#dialog-body").focus()
         await pilot.press("G")
         await pilot.pause()
         assert "row 39" in text_of(app)

@@ -108,7 +108,7 @@ async def test_tab_goes_round_and_a_double_click_chooses() -> None:
         assert CHOSEN == ["one"]
 
 
-async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_sheet(tmp_path: Path) -> None:
+async def test_the_menu_takes_every_key_shows_every_action_and_opens_the_dialog(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         before = driven.app.screen
         await driven.press("Y")

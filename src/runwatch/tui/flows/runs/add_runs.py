@@ -122,7 +122,7 @@ class AddRunsDialog(Dialog[str | None]):
     """
 
     AUTO_FOCUS = "#ids"
-    BINDINGS = make_bindings("sheet.leave", "form.send", "sheet.send")
+    BINDINGS = make_bindings("dialog.leave", "form.send", "dialog.send")
     DEFAULT_CSS = """
     AddRunsDialog {
         & MultilineInput {
@@ -149,7 +149,7 @@ class AddRunsDialog(Dialog[str | None]):
         yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
         shown = get_app(self).keys.shown
-        keys = f"{shown('sheet.send')} adds  {shown('text.editor')} editor  esc cancels"
+        keys = f"{shown('dialog.send')} adds  {shown('text.editor')} editor  esc cancels"
         with Pane(edge=BorderText(title=title, counters=(label_span(keys),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids")

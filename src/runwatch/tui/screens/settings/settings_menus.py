@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from runwatch.settings.declarations import Settings
+from runwatch.settings.declarations import Settings, update_action_id
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, KeyMap
 from runwatch.tui.core.themes import NOT_USABLE
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
@@ -73,7 +73,7 @@ def validate_setting(settings: Settings, key: str, value: str) -> str:
     """
     table, _, name = key.partition(".")
     if table == Settings.keys.key:
-        return KeyMap({**settings.keys, name: value}).refused.get(name, "")
+        return KeyMap({**settings.keys, name: value}).refused.get(update_action_id(name), "")
     if table == Settings.filters.key:
         return find_lists_accepting(name, value, settings.filters)[1]
     if table == Settings.columns.key:

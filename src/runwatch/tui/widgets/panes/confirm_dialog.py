@@ -149,11 +149,11 @@ class ConfirmDialog(Dialog[None]):
         is_open: Whether it has not been left yet; afterwards it shows nothing.
     """
 
-    AUTO_FOCUS = "#sheet-keep"
-    BINDINGS = make_bindings("sheet")
+    AUTO_FOCUS = "#dialog-keep"
+    BINDINGS = make_bindings("dialog")
     DEFAULT_CSS = """
     ConfirmDialog {
-        & #sheet-problem {
+        & #dialog-problem {
             height: auto;
         }
         & ProblemPanel {
@@ -166,7 +166,7 @@ class ConfirmDialog(Dialog[None]):
                 margin-bottom: 0;
             }
         }
-        & #sheet-typed {
+        & #dialog-typed {
             height: 1;
             margin-bottom: 1;
             & > Static {
@@ -211,13 +211,13 @@ class ConfirmDialog(Dialog[None]):
         text = self._text
         age = (text.age,) if text.age is not None else ()
         with Pane(edge=BorderText(title=text.title, state=text.profile, age=age, counters=self._keys())):
-            yield Static(to_content(text.sentence), id="sheet-sentence")
+            yield Static(to_content(text.sentence), id="dialog-sentence")
             if text.warning is not None:
-                yield Static(to_content(text.warning, Role.WARN), id="sheet-warning")
-            yield Static(id="sheet-note", classes="-hidden")
+                yield Static(to_content(text.warning, Role.WARN), id="dialog-warning")
+            yield Static(id="dialog-note", classes="-hidden")
             yield Static(to_content(self._request()))
             if text.body is not None:
-                body = DetailView(id="sheet-body")
+                body = DetailView(id="dialog-body")
                 # Fill the body before the first frame, so that no button moves away from the mouse.
                 body.show([text_section(block(text.body))])
                 yield body
@@ -227,22 +227,22 @@ class ConfirmDialog(Dialog[None]):
                 yield rows
                 yield RowsBelow(rows)
             if text.typed is not None:
-                with Horizontal(id="sheet-typed"):
+                with Horizontal(id="dialog-typed"):
                     yield Static(to_content(text.typed.prompt, Role.WARN))
                     yield LineInput()
-            yield Static(id="sheet-state", classes="-hidden")
-            yield Vertical(id="sheet-problem", classes="-hidden")
+            yield Static(id="dialog-state", classes="-hidden")
+            yield Vertical(id="dialog-problem", classes="-hidden")
             with Horizontal(classes=BUTTONS):
-                yield TextButton(text.keep, id="sheet-keep")
-                yield TextButton(line("Copy"), id="sheet-copy")
-                yield TextButton(text.confirm, role=Role.BAD, id="sheet-confirm")
-                yield TextButton(line("Retry with the same key"), id="sheet-again")
+                yield TextButton(text.keep, id="dialog-keep")
+                yield TextButton(line("Copy"), id="dialog-copy")
+                yield TextButton(text.confirm, role=Role.BAD, id="dialog-confirm")
+                yield TextButton(line("Retry with the same key"), id="dialog-again")
 
     def on_resize(self) -> None:
         """Give the body all rows the rest of the dialog does not need."""
-        warning = self.query("#sheet-warning")
+        warning = self.query("#dialog-warning")
         rows = OTHER_ROWS + sum(each.get_content_height(self.size, self.size, self._cells) + 1 for each in warning)
-        for body in self.query("#sheet-body"):
+        for body in self.query("#dialog-body"):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
 
     def on_mount(self) -> None:
@@ -262,7 +262,7 @@ class ConfirmDialog(Dialog[None]):
         if self._text.make_updated is None:
             return
         text = self._text.make_updated()
-        self.query_one("#sheet-sentence", Static).update(to_content(text.sentence))
+        self.query_one("#dialog-sentence", Static).update(to_content(text.sentence))
         for rows in self.query(_Outcomes):
             rows.follow(text.rows)
         if text.age is not None and not self._has_notice:
@@ -270,7 +270,7 @@ class ConfirmDialog(Dialog[None]):
 
     def show_facts(self, said: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
-        for note_widget in self.query("#sheet-note").results(Static):
+        for note_widget in self.query("#dialog-note").results(Static):
             note_widget.update(to_content(said))
             note_widget.remove_class("-hidden")
 
@@ -278,7 +278,7 @@ class ConfirmDialog(Dialog[None]):
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
         self._is_held = True
         self._must_stay = False
-        key = get_app(self._confirm_button).keys.shown("sheet.ask_again")
+        key = get_app(self._confirm_button).keys.shown("dialog.ask_again")
         self._say((notice, Role.WARN), label_span(f"   {key} sends it now"))
         self._keep_button.label = self._text.keep
 
@@ -322,7 +322,7 @@ class ConfirmDialog(Dialog[None]):
             name: What it is: ``key``.
         """
         self._secret, self._secret_name = secret, name
-        self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('sheet.copy')})")
+        self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('dialog.copy')})")
         self._copy.display = True
 
     def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None, can_retry: bool = False) -> None:
@@ -333,17 +333,17 @@ class ConfirmDialog(Dialog[None]):
         """
         self._problem = entry
         if can_retry:
-            key = get_app(self._confirm_button).keys.shown("sheet.ask_again")
+            key = get_app(self._confirm_button).keys.shown("dialog.ask_again")
             self._end("refused", (line(f"nothing was sent; {key} tries again"), Role.WARN))
         else:
             self._end("refused")
         self._can_retry = self._again.display = can_retry
-        for body in self.query("#sheet-body"):
+        for body in self.query("#dialog-body"):
             # The problem matters more, and 24 rows do not hold both.
             body.display = False
         for mark in self.query(RowsBelow):
             mark.display = False
-        box = self.query_one("#sheet-problem")
+        box = self.query_one("#dialog-problem")
         box.remove_class("-hidden")
 
         async def put() -> None:
@@ -357,7 +357,7 @@ class ConfirmDialog(Dialog[None]):
     def show_unknown_outcome(self, reason: SafeText) -> None:
         """Show that the request was sent but no response arrived."""
         again = line(
-            f"{get_app(self._confirm_button).keys.shown('sheet.ask_again')} retries with the same key and body"
+            f"{get_app(self._confirm_button).keys.shown('dialog.ask_again')} retries with the same key and body"
         )
         self._end("unknown", (line(f"outcome unknown: {reason}; {again}"), Role.WARN))
         self._again.display = True
@@ -461,19 +461,19 @@ class ConfirmDialog(Dialog[None]):
 
     @property
     def _keep_button(self) -> TextButton:
-        return self.query_one("#sheet-keep", TextButton)
+        return self.query_one("#dialog-keep", TextButton)
 
     @property
     def _confirm_button(self) -> TextButton:
-        return self.query_one("#sheet-confirm", TextButton)
+        return self.query_one("#dialog-confirm", TextButton)
 
     @property
     def _copy(self) -> TextButton:
-        return self.query_one("#sheet-copy", TextButton)
+        return self.query_one("#dialog-copy", TextButton)
 
     @property
     def _again(self) -> TextButton:
-        return self.query_one("#sheet-again", TextButton)
+        return self.query_one("#dialog-again", TextButton)
 
     def _is_typed(self, text: str) -> bool:
         typed = self._text.typed
@@ -486,7 +486,7 @@ class ConfirmDialog(Dialog[None]):
 
     def _send(self) -> None:
         self._can_retry, self._problem = False, None
-        self.query_one("#sheet-problem").add_class("-hidden")
+        self.query_one("#dialog-problem").add_class("-hidden")
         self.go()
         self.sender.send()
 
@@ -495,7 +495,7 @@ class ConfirmDialog(Dialog[None]):
         self._enter(state, "Close", *outcome)
 
     def _keys(self) -> StyledSpans:
-        sends = f"{get_app(self).keys.shown('sheet.send')} sends  " if self.state == "asking" else ""
+        sends = f"{get_app(self).keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
         return (label_span(f"tab moves  {sends}y copies  esc {'cancels' if sends else 'closes'}"),)
 
     def _enter(self, state: DialogState, leave: str, *said: StyledSpan) -> None:
@@ -503,20 +503,20 @@ class ConfirmDialog(Dialog[None]):
         self.query_one(Pane).set_border_text(counters=self._keys())
         self._say(*said)
         self._confirm_button.display = self._again.display = False
-        for typed in self.query("#sheet-typed"):
+        for typed in self.query("#dialog-typed"):
             typed.display = False
         self._keep_button.label = line(leave)
         self._keep_button.focus()
 
     def _say(self, *pieces: StyledSpan) -> None:
-        state_widget = self.query_one("#sheet-state", Static)
+        state_widget = self.query_one("#dialog-state", Static)
         state_widget.update(to_content(pieces))
         state_widget.set_class(not pieces, "-hidden")
 
 
 class _Outcomes(LineList):
     def __init__(self, rows: Sequence[DialogRow]) -> None:
-        super().__init__(id="sheet-rows")
+        super().__init__(id="dialog-rows")
         self._dialog_rows = tuple(rows)
         self._outcomes: dict[str, tuple[StyledSpan, ...]] = {}
 
