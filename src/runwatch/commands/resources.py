@@ -65,7 +65,7 @@ async def _read_values(
         for position, value in enumerate(values):
             if owners is not None and isinstance(value, dict):
                 subjects[position] = spec.subject(spec.record(value))
-                owners.note(subjects[position], session.client.target.profile)
+                owners.add(subjects[position], session.client.target.profile)
         return printer.select(values, subjects)
 
     try:

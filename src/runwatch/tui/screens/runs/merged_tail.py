@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from textual.containers import Vertical
@@ -89,17 +88,6 @@ class MergedTailScreen(EventScreen):
         self._left_out = 0
         self._noted: SafeText | None = None
 
-    @cached_property
-    def tail(self) -> EventTail:
-        bar = self.query_one(FilterBar)
-        return EventTail(
-            self,
-            self.query_one(EventLog),
-            changed=self.show_tail,
-            refused=bar.show_error,
-            counted=lambda found, total: bar.show_count(line(f"{grouped_number(found)}/{grouped_number(total)}")),
-        )
-
     def body(self) -> Iterable[Widget]:
         with Pane(id="tail-pane"), Vertical():
             yield Static(id="tail-note")
@@ -118,7 +106,15 @@ class MergedTailScreen(EventScreen):
     # Events.
 
     def on_mount(self) -> None:
-        self.query_one(EventLog).focus()
+        log, bar = self.query_one(EventLog), self.query_one(FilterBar)
+        self.tail = EventTail(
+            self,
+            log,
+            changed=self.show_tail,
+            refused=bar.show_error,
+            counted=lambda found, total: bar.show_count(line(f"{grouped_number(found)}/{grouped_number(total)}")),
+        )
+        log.focus()
         self._begin()
 
     def on_unmount(self) -> None:

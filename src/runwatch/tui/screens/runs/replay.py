@@ -121,16 +121,6 @@ class ReplayScreen(EventScreen):
         self._speed = 0
 
     @cached_property
-    def tail(self) -> EventTail:
-        return EventTail(
-            self,
-            self.query_one(EventLog),
-            changed=self.show_tail,
-            refused=lambda _: None,
-            counted=lambda _, __: None,
-        )
-
-    @cached_property
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
@@ -152,6 +142,13 @@ class ReplayScreen(EventScreen):
 
     def on_mount(self) -> None:
         """Focus the state, whose keys are those of the replay."""
+        self.tail = EventTail(
+            self,
+            self.query_one(EventLog),
+            changed=self.show_tail,
+            refused=lambda _: None,
+            counted=lambda _, __: None,
+        )
         self.query_one(ReplayView).focus()
         self._draw()
 
