@@ -94,10 +94,10 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         await driven.shows("─ 77ab…02d1")
         # A list that is read later moves the cursor once more.
         await driven.settle()
-        await driven.until(lambda: driven.app.screen._rest is None, "the cursor to rest")  # type: ignore[attr-defined]
+        await driven.until(lambda: driven.app.screen._debounce is None, "the cursor to rest")  # type: ignore[attr-defined]
         monkeypatch.setattr("runwatch.tui.screens.base.resource_screen.DEBOUNCE_S", 3600.0)
         await driven.press("j", "j")
-        await driven.until(lambda: driven.app.screen._rest is not None, "the cursor to move")  # type: ignore[attr-defined]
+        await driven.until(lambda: driven.app.screen._debounce is not None, "the cursor to move")  # type: ignore[attr-defined]
         driven.app.console_screen.data_changed(frozenset({Run.KIND}))
         await driven.settle()
         # Events of the run that is shown may come meanwhile.

@@ -463,7 +463,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def show_tail(self, news: TailUpdate | None = None) -> None:
         """Show the state of the run's events in the frame."""
         row, session = self.row, self.console.session
-        if row is None or not self.tail.is_showing:
+        if row is None or not self._has_detail or not self.tail.is_showing:
             return
         if self._shown is not None and row.id != self._shown:
             # The cursor has not come to rest; the frame belongs to the run that is shown.
