@@ -162,7 +162,7 @@ class KeyQueue:
             return
         is_over = waits >= MAX_WAITS
         self._holders.difference_update(
-            [one for one in self._holders if one is not self and (is_over or not _is_there(one))]
+            [holder for holder in self._holders if holder is not self and (is_over or not _is_there(holder))]
         )
         if not is_over and (self._holders - {self} or (self._is_out and _is_there(self._awaited))):
             self._expect(turn, waits + 1)

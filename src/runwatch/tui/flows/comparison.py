@@ -121,7 +121,7 @@ def compare_rows(screen: RowScreen) -> None:
     if len(marks) > 2:
         screen.notify_user(f"Two rows can be compared; {grouped_number(len(marks))} are marked.", Role.WARN)
         return
-    marked = [one for one in screen.selected_rows() if one.key in marks] if marks else []
+    marked = [row for row in screen.selected_rows() if row.key in marks] if marks else []
     if row is None:
         screen.notify_user("Nothing to compare.", Role.WARN)
     elif len(marked) == 2:

@@ -64,9 +64,9 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
             perform_action(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
-    known = [one for one in await load_records(session, SourceConnection) if isinstance(one, SourceConnection)]
+    known = [each for each in await load_records(session, SourceConnection) if isinstance(each, SourceConnection)]
     record_id = find_blocked_connection(template, wanted.blocker, known, is_sync=step.is_sync)
-    subject = next((one for one in known if one.id == record_id), None)
+    subject = next((connection for connection in known if connection.id == record_id), None)
     if action is None or subject is None:
         _leave_it_to(screen, spec, record_id)
     else:

@@ -33,7 +33,7 @@ class MergedSource:
         """Return all records; the same object until one of the parts changes."""
         found = [(name, part.items()) for name, part in self._parts().items()]
         is_same = len(found) == len(self._made_of) and all(
-            one[0] == other[0] and one[1] is other[1] for one, other in zip(found, self._made_of, strict=True)
+            part[0] == other[0] and part[1] is other[1] for part, other in zip(found, self._made_of, strict=True)
         )
         if not is_same:
             # A row keeps an equal subject, and its profile is known by the subject's identity.

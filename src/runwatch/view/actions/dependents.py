@@ -57,9 +57,9 @@ def find_dependent_kinds(subject: object) -> tuple[type[Record], ...]:
 def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]:
     """Return the dependents of a record by kind. Kinds without any are omitted."""
     if isinstance(subject, SourceConnection):
-        found = _of_deployments([one for one in _of(known, Deployment) if one.connection_id == subject.id], known)
+        found = _of_deployments([each for each in _of(known, Deployment) if each.connection_id == subject.id], known)
         found["template"] += [
-            one for one in _of(known, Template) if _connection_of(one) == subject.id and one not in found["template"]
+            it for it in _of(known, Template) if _connection_of(it) == subject.id and it not in found["template"]
         ]
     elif isinstance(subject, Deployment):
         found = {**_of_deployments([subject], known), "deployment": []}
@@ -68,11 +68,11 @@ def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]
     elif isinstance(subject, Verifier):
         found = {"live run": [run for run in _live(known) if RunFacts(run).verifier_id.value == subject.id]}
     elif isinstance(subject, GithubConnection):
-        found = {"agent": [one for one in _of(known, ReviewAgent) if one.repository == subject.repository]}
+        found = {"agent": [agent for agent in _of(known, ReviewAgent) if agent.repository == subject.repository]}
     else:
         return ()
     return tuple(
-        Dependents(noun, tuple(one.id for one in records), tuple(_name(one) for one in records))
+        Dependents(noun, tuple(record.id for record in records), tuple(_name(record) for record in records))
         for noun, records in found.items()
         if records
     )
@@ -94,14 +94,14 @@ def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = ())
 
 
 def _of_deployments(deployments: list[Deployment], known: KnownRecords) -> dict[str, list[Any]]:
-    ids = {one.id for one in deployments}
-    arms = [one for one in _of(known, Arm) if one.model_deployment_id in ids and one.status != "disabled"]
-    templates = [one for one in _of(known, Template) if _entry(one).id in ids]
+    ids = {deployment.id for deployment in deployments}
+    arms = [arm for arm in _of(known, Arm) if arm.model_deployment_id in ids and arm.status != "disabled"]
+    templates = [template for template in _of(known, Template) if _entry(template).id in ids]
     return {"deployment": deployments, **_of_arms(arms, known), "saved model": arms, "template": templates}
 
 
 def _of_arms(arms: list[Arm], known: KnownRecords) -> dict[str, list[Any]]:
-    ids = {one.id for one in arms}
+    ids = {arm.id for arm in arms}
     return {"live run": [run for run in _live(known) if RunFacts(run).arm_id.value in ids]}
 
 

@@ -37,7 +37,7 @@ def _is_on(connection: SourceConnection) -> bool:
 
 def first_scheme(profile: SourceProfile | None) -> str:
     """Return the auth scheme to suggest for a source: a key if it accepts one."""
-    schemes = [str(one.raw.get("id")) for one in (profile.auth_schemes or () if profile is not None else ())]
+    schemes = [str(scheme.raw.get("id")) for scheme in (profile.auth_schemes or () if profile is not None else ())]
     return "api_key" if "api_key" in schemes or not schemes else schemes[0]
 
 
@@ -133,7 +133,7 @@ def _named_models(connection: SourceConnection) -> int:
 def _usable(answer: Any) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
     if connection.is_usable:
-        failed = [("failed", f"{one.model}: {one.why}") for one in connection.failed_models or ()]
+        failed = [("failed", f"{model.model}: {model.why}") for model in connection.failed_models or ()]
         if not failed:
             return [("test", "passed; read next which models it serves")]
         what = "its models can be read and run, except those that failed"
@@ -163,7 +163,7 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
 
 def _served(answer: Any) -> list[tuple[str, str]]:
     synced = SyncedModels(dict(answer) if isinstance(answer, Mapping) else {})
-    found = [one.upstream_ref or one.id for one in synced.deployments or () if one.status == "listed"]
+    found = [each.upstream_ref or each.id for each in synced.deployments or () if each.status == "listed"]
     names = f": {_names(found)}" if found else ""
     missing = [("note", words) for words in describe_missing_models(synced)]
     return [("serves", f"{_count(len(found))}{names}"), *missing]
@@ -183,7 +183,7 @@ def _effects(answer: Any) -> list[tuple[str, str]]:
     if not isinstance(effects, Mapping):
         return []
     return [
-        (f"{_DISABLED.get(str(name), str(name))} disabled", _names([str(one) for one in ids]) or "none")
+        (f"{_DISABLED.get(str(name), str(name))} disabled", _names([str(id) for id in ids]) or "none")
         for name, ids in effects.items()
         if isinstance(ids, list)
     ]

@@ -62,23 +62,23 @@ def bar_section(
     """
     if not plotted:
         return []
-    room = room_of([one.label for one in plotted]) - _MARK
-    numbers = max(cell_width(one.number) for one in plotted)
-    words = [_words(one, numbers) for one in plotted]
+    room = room_of([row.label for row in plotted]) - _MARK
+    numbers = max(cell_width(row.number) for row in plotted)
+    words = [_words(row, numbers) for row in plotted]
     widest = max(map(cell_width, words))
     if room - widest < _WORTH:
-        words, widest = [fit(one.number, numbers, "right") for one in plotted], numbers
+        words, widest = [fit(row.number, numbers, "right") for row in plotted], numbers
     # Numbers are right-aligned; the text after them is left-aligned.
-    bars = [ChartBar(one.value, fit(text, widest), one.parts) for one, text in zip(plotted, words, strict=True)]
+    bars = [ChartBar(row.value, fit(text, widest), row.parts) for row, text in zip(plotted, words, strict=True)]
     drawn = bars_with_numbers(bars, room, context.glyphs, largest=largest)
     lines = tuple(
         # Pad lines that are links, so their marks are aligned.
         DetailLine(
-            one.label, text if one.target is not None else line(text.rstrip(" "), None), one.role, target=one.target
+            row.label, text if row.target is not None else line(text.rstrip(" "), None), row.role, target=row.target
         )
-        for one, text in zip(plotted, drawn, strict=True)
+        for row, text in zip(plotted, drawn, strict=True)
     )
-    if series and any(one.parts for one in plotted):
+    if series and any(row.parts for row in plotted):
         lines += (DetailLine(line(""), pattern_legend(series, context.glyphs), Role.QUIET),)
     return [DetailSection(line(title), lines)]
 

@@ -185,7 +185,7 @@ class ColumnPlot:
         grouped.
         """
         if grouping is None:
-            return line(f"not grouped; possible by {', '.join(one.name for one in self.groupings)}")
+            return line(f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}")
         is_partial = self.days[chosen].is_partial
         least = f"{glyphs.at_least} " if is_partial else ""
         largest = grouping.others[chosen] if grouping.others else None
@@ -196,7 +196,7 @@ class ColumnPlot:
         own = grouping.parts[chosen] or (None,) * len(grouping.series)
         named = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
         # What is nothing on the chosen day is not named there; others stay last.
-        named = [one for one in named if one[2] is None or one[2]] or named
+        named = [entry for entry in named if entry[2] is None or entry[2]] or named
         named.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
         most = f" (most {name_and_value(*largest)})" if largest is not None and largest[1] else ""
         words = (

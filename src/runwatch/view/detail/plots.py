@@ -80,9 +80,9 @@ def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyph
 
     A part above zero has at least one cell, as long as there is room.
     """
-    known = [max(Decimal(0), Decimal(one)) if one is not None else Decimal(0) for one in parts]
-    filled = max(_part(sum(known, Decimal(0)), largest, cells), min(cells, sum(one > 0 for one in known)))
-    sizes = [_part(one, sum(known, Decimal(0)), filled) for one in known]
+    known = [max(Decimal(0), Decimal(part)) if part is not None else Decimal(0) for part in parts]
+    filled = max(_part(sum(known, Decimal(0)), largest, cells), min(cells, sum(part > 0 for part in known)))
+    sizes = [_part(part, sum(known, Decimal(0)), filled) for part in known]
     while sum(sizes) != filled and any(sizes):
         # Rounding goes to the largest part, where it is the smallest error.
         most = max(range(len(sizes)), key=lambda place: (sizes[place], known[place]))
@@ -106,14 +106,14 @@ def bars_with_numbers(
 
     Numbers are right-aligned. If there is no room for both, bars are dropped.
     """
-    numbers = min(max((cell_width(one.shown) for one in shown), default=0), max(0, cells))
+    numbers = min(max((cell_width(bar.shown) for bar in shown), default=0), max(0, cells))
     room = cells - numbers - _GAP
-    top = largest_value([one.value for one in shown]) if largest is None else largest
-    drawn = [_draw_one(one, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for one in shown]
+    top = largest_value([bar.value for bar in shown]) if largest is None else largest
+    drawn = [_draw_one(bar, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for bar in shown]
     gap = " " * _GAP if room >= MIN_BAR_CELLS else ""
     return [
-        line(f"{left}{gap}{fit(one.shown, numbers, 'right', glyphs.ellipsis)}", None)
-        for left, one in zip(drawn, shown, strict=True)
+        line(f"{left}{gap}{fit(bar.shown, numbers, 'right', glyphs.ellipsis)}", None)
+        for left, bar in zip(drawn, shown, strict=True)
     ]
 
 
@@ -146,7 +146,7 @@ def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
     top = largest_value(last) if largest is None else largest
     steps = _steps(glyphs).up
-    return line("".join(" " if one is None else steps[_part(one, top, len(steps) - 1)] for one in last), None)
+    return line("".join(" " if value is None else steps[_part(value, top, len(steps) - 1)] for value in last), None)
 
 
 def draw_column_chart(
@@ -166,7 +166,7 @@ def draw_column_chart(
     last = list(values[-((cells + gap) // (width + gap)) :])
     steps = _steps(glyphs).up
     top = largest_value(last) if largest is None else largest
-    heights = [None if one is None else _part(one, top, rows * len(steps)) for one in last]
+    heights = [None if value is None else _part(value, top, rows * len(steps)) for value in last]
     drawn = []
     for row in range(rows - 1, -1, -1):
         glyph_row = (_column_glyph(height, row, steps) for height in heights)

@@ -113,9 +113,9 @@ def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[
     Objects in arrays are compared by position, arrays of plain values as a whole, and numbers as sent: 0.10 differs
     from 0.1.
     """
-    for path, one, other in _pairs(left, right):
-        if _differ(one, other):
-            yield Difference(json_paths.format_path(path), _whole(left, path, one), _whole(right, path, other))
+    for path, mine, other in _pairs(left, right):
+        if _differ(mine, other):
+            yield Difference(json_paths.format_path(path), _whole(left, path, mine), _whole(right, path, other))
 
 
 def _pairs(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[json_paths.JsonPath, Any, Any]]:

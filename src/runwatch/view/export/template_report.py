@@ -73,20 +73,20 @@ def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTempl
         return
     yield "# Eligibility of templates\n\n"
     yield f"{len(reports)} profile{'s' * (len(reports) != 1)}, {format_iso(at)}.\n"
-    for one in reports:
-        yield f"\n## Profile {markdown_text(one.profile)}\n\n"
-        if one.failure:
-            yield f"Not read: {markdown_text(one.failure)}\n"
+    for report in reports:
+        yield f"\n## Profile {markdown_text(report.profile)}\n\n"
+        if report.failure:
+            yield f"Not read: {markdown_text(report.failure)}\n"
         else:
-            yield f"{_count(one.templates)}.\n\n"
-            yield from _tables(one.templates, "###")
+            yield f"{_count(report.templates)}.\n\n"
+            yield from _tables(report.templates, "###")
 
 
 def multi_profile_rows(reports: Iterable[ProfileTemplates]) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of :func:`report_rows` for several profiles, each with its profile first."""
-    for one in reports:
-        for row in report_rows(one.templates):
-            yield one.profile, *row
+    for report in reports:
+        for row in report_rows(report.templates):
+            yield report.profile, *row
 
 
 def _count(templates: Sequence[TemplateFacts]) -> str:

@@ -234,7 +234,7 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
 
 def _each(found: Sequence[R], make_issue: Callable[[R], Issue], words: str, role: Role, way: ViewLink) -> list[Issue]:
     """Return one issue for each record, or one for all if there are many."""
-    return [make_issue(one) for one in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
+    return [make_issue(each) for each in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
 
 
 def _opens(text: str, role: Role, screen: str, record: Record, noun: str) -> Issue:

@@ -147,8 +147,8 @@ def _model(name: str, found: SpendSum) -> ChartRow:
 
 def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
     whole = SpendSum()
-    for one in found:
-        whole.merge(one)
+    for spend in found:
+        whole.merge(spend)
     return [_plotted(f"{len(found)} {label}", whole, role=Role.QUIET)] if found else []
 
 

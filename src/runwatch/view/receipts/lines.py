@@ -153,7 +153,7 @@ def content_warning(_: Receipt, record: Receipt, __: RenderContext) -> CellText 
     found = list(find_content(record.raw))
     if not found:
         return None
-    words = [f"{line(one.path)}  {grouped_number(one.length)} characters" for one in found]
+    words = [f"{line(text.path)}  {grouped_number(text.length)} characters" for text in found]
     return StyledText(block("\n".join(["A receipt holds none; look at:", *words])), Role.BAD)
 
 

@@ -94,9 +94,9 @@ def trend_sections(
     if not found:
         head.append(DetailLine(line("verdicts"), line("none in this window"), Role.QUIET))
     shown = [DetailSection(line("Trend"), tuple(head))]
-    for one in found:
-        shown.append(DetailSection(line(f"Verdicts on {_about(one)}"), tuple(_sums(one, context))))
-        plotted = [_day(day, context) for day in reversed(one.days)]
+    for trend in found:
+        shown.append(DetailSection(line(f"Verdicts on {_about(trend)}"), tuple(_sums(trend, context))))
+        plotted = [_day(day, context) for day in reversed(trend.days)]
         shown += bar_section("Pass rate by day", plotted, room_of, context, largest=1)
     return shown
 
@@ -108,16 +108,16 @@ def overview_section(
     found = build_trends(summary)
     if not found:
         return []
-    labels = [line(_name(one, checks, context)) for one in found]
-    room, longest = room_of(labels) - 6, min(SPARK_CELLS, max(len(one.days) for one in found))
-    words = [pass_rate_text(one, has_days=True) for one in found]
+    labels = [line(_name(trend, checks, context)) for trend in found]
+    room, longest = room_of(labels) - 6, min(SPARK_CELLS, max(len(trend.days) for trend in found))
+    words = [pass_rate_text(trend, has_days=True) for trend in found]
     if max(map(len, words)) + longest > room:
-        words = [pass_rate_text(one) for one in found]
+        words = [pass_rate_text(trend) for trend in found]
     cells = max(0, min(longest, room - max(map(len, words))))
     lines = []
-    for one, label, text in zip(found, labels, words, strict=True):
-        drawn = fit(draw_sparkline([day.pass_rate for day in one.days], cells, context.glyphs, largest=1), cells)
-        target = (Verifier.KIND, one.verifier_id) if one.verifier_id in checks else None
+    for trend, label, text in zip(found, labels, words, strict=True):
+        drawn = fit(draw_sparkline([day.pass_rate for day in trend.days], cells, context.glyphs, largest=1), cells)
+        target = (Verifier.KIND, trend.verifier_id) if trend.verifier_id in checks else None
         lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
     return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
 

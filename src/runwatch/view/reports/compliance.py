@@ -76,7 +76,7 @@ def export_text(exported: ComplianceExport) -> str:
 def count_receipts(exported: ComplianceExport) -> int | None:
     """Return the number of receipts in the export; ``None`` if it has no receipts text."""
     text = exported.receipts_ndjson
-    return None if text is None else sum(1 for one in text.split("\n") if one.strip())
+    return None if text is None else sum(1 for row in text.split("\n") if row.strip())
 
 
 def summary_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:
@@ -84,7 +84,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
     log = exported.decision_log
     decisions = log or ()
-    kinds = Counter(one.kind or context.glyphs.unknown for one in decisions)
+    kinds = Counter(decision.kind or context.glyphs.unknown for decision in decisions)
     spend = (
         context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
     )
@@ -118,7 +118,7 @@ def decision_sections(exported: ComplianceExport, context: RenderContext) -> lis
         )
         return [DetailSection(line(""), (DetailLine(line(""), line(said), Role.QUIET),))]
     ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)
-    return [DetailSection(line(""), tuple(_decision(one, context) for one in ordered))]
+    return [DetailSection(line(""), tuple(_decision(decision, context) for decision in ordered))]
 
 
 def _decision(one: Decision, context: RenderContext) -> DetailLine:

@@ -100,11 +100,11 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
 def _spent(known: Sequence[ProfileUsage]) -> str:
     """Return the sum of all amounts, as usage and fee if these are known and add up to it."""
     totals = [row.totals for row in known]
-    usage = _sum(one.passthrough_usd for one in totals)
-    fee = _sum(one.platform_usd for one in totals)
-    whole = _sum(one.usd for one in totals)
-    if whole is None or any(one.unknown_calls for one in totals):
-        least = _sum(one.usd for one in totals if one.usd is not None) or Decimal(0)
+    usage = _sum(total.passthrough_usd for total in totals)
+    fee = _sum(total.platform_usd for total in totals)
+    whole = _sum(total.usd for total in totals)
+    if whole is None or any(total.unknown_calls for total in totals):
+        least = _sum(total.usd for total in totals if total.usd is not None) or Decimal(0)
         return f"at least {format_amount(least)}"
     if usage is None or fee is None or _EXACT.add(usage, fee) != whole:
         return format_amount(whole)
@@ -113,10 +113,10 @@ def _spent(known: Sequence[ProfileUsage]) -> str:
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
     found = Decimal(0)
-    for one in amounts:
-        if one is None:
+    for amount in amounts:
+        if amount is None:
             return None
-        found = _EXACT.add(found, one)
+        found = _EXACT.add(found, amount)
     return found
 
 

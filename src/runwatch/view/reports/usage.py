@@ -79,8 +79,8 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
     """
     period = usage.period or Period({})
     models = _by_model(usage.by_arm or (), names)
-    arms = [_arm(one, period, names, context) for one in usage.by_arm or ()]
-    keys = [_key(one, names, context) for one in usage.by_key or ()]
+    arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
+    keys = [_key(key, names, context) for key in usage.by_key or ()]
     return [
         _totals(usage, context),
         *_days(usage, period, names, room_of, context),
@@ -189,7 +189,7 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, 
 def _days(
     usage: Usage, period: Period, names: NameLookup, room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    by_day = {one.date: one for one in usage.by_day or () if one.date}
+    by_day = {day.date: day for day in usage.by_day or () if day.date}
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
         return [DetailSection(line("Spend by day"), (DetailLine(line(""), line(said), Role.QUIET),))]
@@ -199,7 +199,7 @@ def _days(
     listed = _every_day(period, sorted(by_day))
     if len(listed) < MANY_DAYS:
         return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
-    plotted_days = {str(one.label): one for one in plotted}
+    plotted_days = {str(row.label): row for row in plotted}
     partial = {name for name, day in by_day.items() if day.unknown_calls}
     days = tuple(_plot_day(day, plotted_days.get(day), is_partial=day in partial) for day in listed)
     groupings = (*_fee_grouping(listed, by_day), *_key_grouping(usage, listed, by_day, names, context))
@@ -269,18 +269,18 @@ def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
 
 def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
     """Return spend by model; empty if no model is known."""
-    models = [names.model(one.arm_id) or NO_MODEL for one in arms]
+    models = [names.model(arm.arm_id) or NO_MODEL for arm in arms]
     if all(model == NO_MODEL for model in models):
         return []
     found = []
     for model in dict.fromkeys(models):
-        own = [one for one, its in zip(arms, models, strict=True) if its == model]
-        usd = sum_amounts(one.usd or Decimal(0) for one in own)
-        selected = sum(one.selected_count or 0 for one in own)
+        own = [arm for arm, its in zip(arms, models, strict=True) if its == model]
+        usd = sum_amounts(arm.usd or Decimal(0) for arm in own)
+        selected = sum(arm.selected_count or 0 for arm in own)
         kept = "" if model == NO_MODEL else build_field_filter("model", model)
         target = ViewState("receipts", filter=kept) if kept else None
-        lacking = sum(one.unknown_calls or 0 for one in own)
-        is_estimated = any(one.estimated_calls for one in own)
+        lacking = sum(arm.unknown_calls or 0 for arm in own)
+        is_estimated = any(arm.estimated_calls for arm in own)
         amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
         found.append(ChartRow(line(model), usd, amount, _counted((selected, "selection")), target))
     return found

@@ -230,7 +230,7 @@ _LEADING: Final = frozenset({"Limits", "Account"})
 def account_sections(account: Account, context: RenderContext) -> list[DetailSection]:
     """Return the sections of an account: limits first, then every member."""
     return [
-        replace(part, lines=tuple(replace(one, target=LEADS.get(one.label)) for one in part.lines))
+        replace(part, lines=tuple(replace(entry, target=LEADS.get(entry.label)) for entry in part.lines))
         if part.title in _LEADING
         else part
         for part in build_sections(ACCOUNT, account, context)

@@ -65,7 +65,7 @@ def _change_sections(proposal: Proposal, context: RenderContext) -> list[DetailS
         DetailLine(line(""), line(text, None), roles.get(text[:1], Role.QUIET))
         for text in ([] if proposal.diff is None else _as_text(proposal.diff, context).splitlines())
     )
-    evidence = [one for one in build_sections(PROPOSALS, proposal, context) if one.title == "Evidence"]
+    evidence = [section for section in build_sections(PROPOSALS, proposal, context) if section.title == "Evidence"]
     return [*([DetailSection(line("Change"), change)] if change else []), *evidence]
 
 

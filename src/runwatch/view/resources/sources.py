@@ -40,7 +40,7 @@ def _is_on(connection: SourceConnection) -> bool:
 
 def _means(connection: SourceConnection, _: object, context: RenderContext) -> CellText | None:
     if connection.is_usable:
-        failed = [f"{one.model} ({one.why})" for one in connection.failed_models or ()]
+        failed = [f"{model.model} ({model.why})" for model in connection.failed_models or ()]
         removed = connection.removed_models or ()
         off = f" Removed by your organization: {', '.join(removed)}." if removed else ""
         if failed:
@@ -65,7 +65,7 @@ def _answer(connection: SourceConnection, _: object, __: RenderContext) -> CellT
 
 def _ids(profile: SourceProfile, member: str) -> tuple[str, ...] | None:
     listed = profile.auth_schemes if member == "auth_schemes" else profile.protocol_profiles
-    found = None if listed is None else tuple(str(one.raw.get("id")) for one in listed)
+    found = None if listed is None else tuple(str(model.raw.get("id")) for model in listed)
     return found or None
 
 

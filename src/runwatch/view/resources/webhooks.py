@@ -104,17 +104,17 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
     if not deliveries:
         return [DetailSection(line(""), (DetailLine(line(""), line(DELIVERIES.empty)),))]
     lines = []
-    for one in deliveries:
-        status, role = with_role(status_cell(one.status, context))
-        parts = [one.event_type or context.glyphs.unknown, f"try {one.attempts}" if one.attempts else "not tried yet"]
-        parts += [str(one.status_code)] if one.status_code is not None else []
-        parts += [one.error] if one.error else []
-        if one.next_attempt_at is not None and one.status == "pending":
-            wait_s = -seconds_since(one.next_attempt_at, context.now)
+    for it in deliveries:
+        status, role = with_role(status_cell(it.status, context))
+        parts = [it.event_type or context.glyphs.unknown, f"try {it.attempts}" if it.attempts else "not tried yet"]
+        parts += [str(it.status_code)] if it.status_code is not None else []
+        parts += [it.error] if it.error else []
+        if it.next_attempt_at is not None and it.status == "pending":
+            wait_s = -seconds_since(it.next_attempt_at, context.now)
             parts.append(f"next in {short_duration(wait_s)}" if wait_s >= 1 else "next at once")
-        parts += [f"replay of {one.replay_of}"] if one.replay_of else []
-        target = one if REPLAY.enabled_when(one) else None
-        label = line(f"{status}  {ago(one.created_at, context.now)}")
+        parts += [f"replay of {it.replay_of}"] if it.replay_of else []
+        target = it if REPLAY.enabled_when(it) else None
+        label = line(f"{status}  {ago(it.created_at, context.now)}")
         dot = f" {context.glyphs.dot} "
         lines.append(
             DetailLine(label, line(dot.join(parts), None), role, target=target, does="deliver again" if target else "")

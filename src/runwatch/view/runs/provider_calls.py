@@ -109,7 +109,7 @@ def _silent_check(receipt: Receipt | None) -> RecordedCheck | None:
     if receipt is None or receipt.reason not in _UNAVAILABLE:
         return None
     found = (part.recorded_check for part in reversed(receipt.slices or ()))
-    return next((one for one in found if one is not None and one.state == "customer_unavailable"), None)
+    return next((check for check in found if check is not None and check.state == "customer_unavailable"), None)
 
 
 def _unanswered_check(receipt: Receipt | None) -> ReceiptSlice | None:
@@ -263,7 +263,7 @@ def find_called_connection(receipt: Receipt | None) -> str | None:
         return last.connection_id
     routes = [part.route for part in reversed((receipt.slices if receipt is not None else None) or ())]
     selected = (route.selected for route in routes if route is not None)
-    return next((one.connection_id for one in selected if one is not None and one.connection_id), None)
+    return next((arm.connection_id for arm in selected if arm is not None and arm.connection_id), None)
 
 
 def complete_advice(step: str, context: RenderContext, **ids: str) -> str:

@@ -236,7 +236,7 @@ def _insert_provider_errors(sentences: list[NarrativeSentence], facts: RunFacts)
         at = error.at
         words = provider_error_text(error)
         sentence = NarrativeSentence(at, line(f"{words[:1].upper()}{words[1:]}.", None), Role.WARN)
-        later = (place for place, one in enumerate(sentences) if at is not None and one.at is not None and one.at > at)
+        later = (index for index, it in enumerate(sentences) if at is not None and it.at is not None and it.at > at)
         sentences.insert(next(later, len(sentences)), sentence)
 
 

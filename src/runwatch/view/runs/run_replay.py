@@ -194,7 +194,7 @@ def spent_by_then(facts: RunFacts, trace: RunTrace) -> Decimal | None:
         return None
     amounts: list[Decimal] = []
     for part in trace.slices.values():
-        ended = [one.last for one in part.attempts if one.is_over or one.answered_at is not None]
+        ended = [attempt.last for attempt in part.attempts if attempt.is_over or attempt.answered_at is not None]
         receipt = parts.get(part.id)
         for call in (receipt.attempts if receipt is not None else None) or ():
             if call.attempt is None or call.attempt <= max(ended, default=0):

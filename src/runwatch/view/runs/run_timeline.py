@@ -137,7 +137,7 @@ def _attempt(
 ) -> Iterator[TimelineBar]:
     numbers = f"{attempt.first}" if attempt.first == attempt.last else f"{attempt.first}-{attempt.last}"
     call = _call(receipt, attempt)
-    error = next((one for one in facts.provider_errors if one.attempt == attempt.last), None)
+    error = next((refusal for refusal in facts.provider_errors if refusal.attempt == attempt.last), None)
     finding = None if attempt.check is None else describe_attempt(attempt.check, glyphs)
     has_own_check = attempt.check is not None and attempt.answered_at is not None
     ended = _call_end(attempt, error)
@@ -292,14 +292,14 @@ def _remarks(
     remarks = [line("   ".join(used), None)]
     attempts = [attempt for part in trace.slices.values() for attempt in part.attempts]
     # The service's own baseline takes no time.
-    joined = [one for one in attempts if one.began_at is not None and one.answered_at is None and _takes_time(one)]
+    joined = [each for each in attempts if each.began_at is not None and each.answered_at is None and _takes_time(each)]
     if joined:
-        which = ", ".join(str(one.last) for one in joined)
+        which = ", ".join(str(each.last) for each in joined)
         subject = f"bars of attempts {which} include" if len(joined) > 1 else f"bar of attempt {which} includes"
         remarks.append(line(f"The {subject} the check: no event says when it began."))
     receipt = facts.receipt
     known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
-    timed = sum(one.last - one.first + 1 for one in attempts if one.began_at is not None)
+    timed = sum(each.last - each.first + 1 for each in attempts if each.began_at is not None)
     if known > timed:
         remarks.append(line(f"The receipt has {known} provider calls; events have the times of {timed}."))
     if trace.untimed:

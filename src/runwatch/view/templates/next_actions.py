@@ -122,7 +122,7 @@ def find_action_target(
 def without_changes(sections: Iterable[DetailSection]) -> list[DetailSection]:
     """Return the sections for a read-only profile: a next action that changes something says that it cannot."""
     return [
-        replace(section, lines=tuple(replace(one, does=_READ_ONLY) if _changes(one) else one for one in section.lines))
+        replace(section, lines=tuple(replace(it, does=_READ_ONLY) if _changes(it) else it for it in section.lines))
         for section in sections
     ]
 

@@ -232,13 +232,13 @@ class PinBoard:
                 start_worker(self._app, self._search(spec, target), "searching for a pin", group=f"pin {target.filter}")
             return
         known = [collection.by_id.get(id) for id in target.ids]
-        records = tuple(one.record for one in known if one is not None)
+        records = tuple(record.record for record in known if record is not None)
         if len(records) == len(known):
             self._gone.discard(target)
             before = self._digested.get(target)
             if before is None or not all(map(is_, before, records)):
                 self._digested[target] = records
-                self._present[target] = _digest(text for one in records for text in _texts(spec, one, self._app))
+                self._present[target] = _digest(text for record in records for text in _texts(spec, record, self._app))
         elif collection.read_at is not None and collection.end_is_proven:
             self._gone.add(target)
 
@@ -307,7 +307,7 @@ async def _find(session: ServiceSession, spec: ResourceSpec[Any], record_id: str
             raise
         store_record(session, record)
         return record
-    return next((one for one in await load_records(session, spec.record) if one.id == record_id), None)
+    return next((record for record in await load_records(session, spec.record) if record.id == record_id), None)
 
 
 def _texts(spec: ResourceSpec[Any], record: Record, app: NavigatingApp) -> list[str]:

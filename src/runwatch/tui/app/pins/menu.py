@@ -142,7 +142,7 @@ def _mover(app: NavigatingApp, board: PinBoard, target: PinTarget, step: int) ->
 def _rename(app: NavigatingApp, board: PinBoard, pin: Pin) -> None:
     async def keep(typed: Mapping[str, str]) -> SaveResult:
         def change(pins: list[Pin]) -> list[Pin]:
-            return [one._replace(name=typed["name"]) if one.target == pin.target else one for one in pins]
+            return [each._replace(name=typed["name"]) if each.target == pin.target else each for each in pins]
 
         await board.change(change)
         return SaveResult(is_kept=True, words=line("renamed"))

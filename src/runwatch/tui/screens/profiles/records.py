@@ -253,7 +253,7 @@ class MultiProfileListScreen(MultiProfileBase):
             yield from export_records(form, self.spec, found, context)
         else:
             beside = [{"profile": self._owners.of(row.subject), "record": dict(row.subject.raw)} for row in rows]
-            yield from (f"{dumps(one)}\n" for one in (beside if form == "ndjson" else [beside]))
+            yield from (f"{dumps(record)}\n" for record in (beside if form == "ndjson" else [beside]))
 
     def _report(self, form: FileFormat) -> None:
         from runwatch.tui.flows.exports import choose_export_path, write_export

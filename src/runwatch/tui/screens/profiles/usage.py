@@ -244,7 +244,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
 
         def known(kind: type[Record]) -> dict[str, Any]:
             found = self.console.store.collection(profile, kind.KIND).by_id
-            return {record_id: one.record for record_id, one in found.items()}
+            return {record_id: part.record for record_id, part in found.items()}
 
         return NameLookup(known(Arm), known(ApiKey))
 

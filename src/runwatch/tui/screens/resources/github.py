@@ -49,9 +49,9 @@ class _WithIntents:
         """Return the intents, then the connections."""
         listed = self._connections.items()
         if self._made_of is None or self._made_of[0] is not listed or self._made_of[1] is not self._notes:
-            connected = {one.repository for one in listed if isinstance(one, GithubConnection)}
+            connected = {connection.repository for connection in listed if isinstance(connection, GithubConnection)}
             begun = [intent for note in self._notes if (intent := parse_intent(note)) is not None]
-            self._items = [*(one for one in begun if one.repository not in connected), *listed]
+            self._items = [*(connection for connection in begun if connection.repository not in connected), *listed]
             self._made_of = (listed, self._notes)
         return self._items
 

@@ -303,7 +303,7 @@ class MergedTailScreen(EventScreen):
             return
         tails = session.live.tails
         ended = [run_id for run_id in self._followed if not is_live(session, run_id)]
-        done = [one for one in ended if tails.news(one).is_complete or tails.news(one).failure is not None]
+        done = [run_id for run_id in ended if tails.news(run_id).is_complete or tails.news(run_id).failure is not None]
         for run_id in done[:count]:
             self._followed.remove(run_id)
             self._events.finish(run_id)
@@ -319,7 +319,7 @@ class MergedTailScreen(EventScreen):
     def _title(self) -> str:
         assert self._events is not None
         session, runs = self.console.session, self._events.run_ids
-        number = len(self._followed) if session is None else sum(is_live(session, one) for one in self._followed)
+        number = len(self._followed) if session is None else sum(is_live(session, run_id) for run_id in self._followed)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
         # How many are live now is not what paused events show.

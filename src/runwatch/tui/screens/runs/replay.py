@@ -346,11 +346,11 @@ class ReplayScreen(EventScreen):
         lines: list[DetailLine] = []
         for section in build_sections(RUNS, then, context):
             if section.title == "Run":
-                lines += [one for one in section.lines if one.label in _LIVE_LINES and one.text != now.glyphs.nothing]
+                lines += [it for it in section.lines if it.label in _LIVE_LINES and it.text != now.glyphs.nothing]
         if not replay.trace.is_over:
             lines += self._gauges(facts, context)
         # One section, so that its labels are equally wide and no row is empty.
-        labels = [line("position"), *(one.label for one in lines)]
+        labels = [line("position"), *(entry.label for entry in lines)]
         bars = timeline_sections(
             then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=last_at
         )[0].lines

@@ -161,7 +161,7 @@ class RunWallScreen(ConsoleScreen):
             self._chosen, self._run_ids, self._order, self._page = chosen, [], [], 0
         if not chosen:
             # An earlier session's are not in its store.
-            self._run_ids += [one for one in others if one not in self._run_ids and self._is_known(one)]
+            self._run_ids += [run_id for run_id in others if run_id not in self._run_ids and self._is_known(run_id)]
         self._returns_to = view.focused
         self._begin()
         self.show_crumbs()
@@ -329,7 +329,7 @@ class RunWallScreen(ConsoleScreen):
         if session is None or self._chosen:
             return
         now = self.console.clock.monotonic()
-        for run_id in [one for one in self._run_ids if not is_live(session, one)]:
+        for run_id in [run_id for run_id in self._run_ids if not is_live(session, run_id)]:
             if now - self._ended.setdefault(run_id, now) < STAYS_S:
                 continue
             self._run_ids.remove(run_id)
@@ -401,7 +401,7 @@ class RunWallScreen(ConsoleScreen):
         context = self.console.render_context()
         facts = {run_id: self._facts(run_id) for run_id in self._run_ids}
         self._troubles = {
-            run_id: find_trouble(one, self._events.get(run_id, ()), context) for run_id, one in facts.items()
+            run_id: find_trouble(known, self._events.get(run_id, ()), context) for run_id, known in facts.items()
         }
         self._order = sorted(self._run_ids, key=lambda run_id: wall_order(facts[run_id], self._troubles[run_id]))
         self._arrange()
@@ -483,7 +483,7 @@ class RunWallScreen(ConsoleScreen):
         dot = label_span(f" {glyphs.dot} ")
         waits = label_span(self._wait_text(facts.id), Role.WARN)
         known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
-        age: StyledSpans = tuple(known[:1] + [part for one in known[1:] for part in (dot, one)])
+        age: StyledSpans = tuple(known[:1] + [part for span in known[1:] for part in (dot, span)])
         counters: StyledSpans = line("") if trouble is None else ((trouble.words, trouble.role),)
         return BorderText(
             title=(label_span(f"{label}{short_id(facts.id, glyphs)}", Role.PLAIN),),
@@ -523,17 +523,17 @@ class RunWallScreen(ConsoleScreen):
             return known[1]
         drawn = [render_event(event, context) for event in found[-tile.rows :]]
         # The end of its id tells the event of a slice from that of the run.
-        ends = [elide_start(one.slice, _SLICE_CELLS, context.glyphs.ellipsis) for one in drawn]
+        ends = [elide_start(shown.slice, _SLICE_CELLS, context.glyphs.ellipsis) for shown in drawn]
         cells = max(map(cell_width, ends), default=0)
         made: list[StyledSpans] = []
-        for one, end in zip(drawn, ends, strict=True):
+        for shown, end in zip(drawn, ends, strict=True):
             parts = [
-                one.time,
-                *([fit(one.kind, _KIND_CELLS)] if has_kind else []),
+                shown.time,
+                *([fit(shown.kind, _KIND_CELLS)] if has_kind else []),
                 *([fit(end, cells)] if cells else []),
             ]
             gap = "  " if has_kind or not cells else " "
-            made.append((label_span(gap.join((*parts, ""))), (one.summary, one.role)))
+            made.append((label_span(gap.join((*parts, ""))), (shown.summary, shown.role)))
         self._drawn[run_id] = key, made
         return made
 
