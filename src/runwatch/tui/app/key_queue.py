@@ -93,12 +93,12 @@ class KeyQueue:
         await self._next()
 
     def pause_for(self, opening: object) -> None:
-        """Hold keys for something that is opening and will take the keyboard."""
+        """Pause keys for something that is opening and will take the keyboard."""
         self._holders.add(opening)
         self._expect(self._turn)
 
     def resume_for(self, opening: object) -> None:
-        """Release the keys held for it; harmless if none are."""
+        """Release the keys paused for it; harmless if none are."""
         self._app.call_later(self._let_go, opening)
 
     async def taken(self, message: KeyHandled) -> None:

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from runwatch.view.text.safe_text import SafeText
 
 
-class HeldKeys(Protocol):
+class PausableKeys(Protocol):
     """Keys that wait while something opens that will take the keyboard."""
 
     def pause_for(self, opening: object) -> None:
-        """Hold keys for something that is opening."""
+        """Pause keys for something that is opening."""
 
     def resume_for(self, opening: object) -> None:
-        """Release the keys held for it; harmless if none are."""
+        """Release the keys paused for it; harmless if none are."""
 
 
 class ProfileSessions(Protocol):
@@ -134,7 +134,7 @@ class Console(WidgetApp):
     unconfirmed: Sequence[UnconfirmedWrite]
     splits: dict[str, PaneSplit]
     history: ViewHistory
-    key_queue: HeldKeys
+    key_queue: PausableKeys
     command_keys: CommandKeys
 
     @property

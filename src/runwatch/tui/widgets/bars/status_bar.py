@@ -91,7 +91,7 @@ class StatusBar(Bar):
         if self._notice:
             notice = [BarPart(self._notice)]
             return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
-        hints = self._with_rest([self._hint(hint) for hint in self._hints], self._fitting(width))
+        hints = self._with_hidden_count([self._hint(hint) for hint in self._hints], self._fitting(width))
         return [*self._first(), *hints], pinned
 
     def _first(self) -> list[BarPart]:
@@ -104,7 +104,7 @@ class StatusBar(Bar):
         room -= sum(measure_parts([part]) + MIN_GAP for part in self._first())
         hints = [self._hint(hint) for hint in self._hints]
         shown = len(hints)
-        while shown and measure_parts(self._with_rest(hints, shown)) > room:
+        while shown and measure_parts(self._with_hidden_count(hints, shown)) > room:
             shown -= 1
         return shown
 
@@ -127,10 +127,10 @@ class StatusBar(Bar):
             return BarPart(((key_label(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
         return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
 
-    def _with_rest(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
+    def _with_hidden_count(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
         """Return the first hints and the number of hidden ones; clicking that number lists them."""
-        rest = tuple(map(_labelled, self._hints[shown:]))
-        return [*hints[:shown], *([BarPart((label_span(f"+{len(rest)}"),), target=rest)] if rest else [])]
+        hidden = tuple(map(_labelled, self._hints[shown:]))
+        return [*hints[:shown], *([BarPart((label_span(f"+{len(hidden)}"),), target=hidden)] if hidden else [])]
 
 
 def _labelled(hint: KeyHint) -> tuple[str, str]:
