@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from runwatch.base.clock import SystemClock, format_iso, wait_first
+from runwatch.base.clock import SystemClock, format_iso, until_whole_second, wait_first
+from tests.support.clock import FakeClock
 
 
 def test_a_moment_is_written_as_the_interface_writes_it() -> None:
@@ -19,6 +20,17 @@ def test_the_system_clock_is_aware() -> None:
     clock = SystemClock()
     assert clock.now().tzinfo is UTC
     assert all(0 <= clock.chance() < 1 for _ in range(100))
+
+
+def test_a_wait_ends_on_a_whole_second_and_never_later_than_asked() -> None:
+    clock = FakeClock(manual=True)
+    assert until_whole_second(clock) == 1.0
+    clock.advance(0.25)
+    assert until_whole_second(clock) == 0.75
+    assert until_whole_second(clock, 2.5) == 1.75
+    # A sleep that ended a little too early is not repeated at once.
+    clock.advance(0.7499999)
+    assert round(until_whole_second(clock), 3) == 1.0
 
 
 async def test_the_first_that_is_over_is_named_and_the_others_are_let_go() -> None:

@@ -19,7 +19,7 @@ from runwatch.api.calls import CallResult, RequestAttempt
 from runwatch.api.client import Client
 from runwatch.api.operations import CANCEL
 from runwatch.api.write_outcome import is_settled_cancel
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, until_whole_second
 from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.network.service_target import Target
 from runwatch.records.account import Account
@@ -306,7 +306,7 @@ class ServiceSession:
 
     async def _run_upkeep(self) -> None:
         while True:
-            await self.clock.sleep(FLUSH_S)
+            await self.clock.sleep(until_whole_second(self.clock, FLUSH_S))
             try:
                 await self._count_others()
                 await self._flush()

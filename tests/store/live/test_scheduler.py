@@ -69,6 +69,30 @@ def gaps(times: list[float]) -> list[float]:
     return [later - earlier for earlier, later in itertools.pairwise(times)]
 
 
+async def test_reads_that_wait_long_are_due_together_however_long_they_take() -> None:
+    clock = FakeClock(manual=True)
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
+    times: dict[str, list[float]] = {"slow": [], "quick": [], "often": []}
+
+    def job(name: str, takes_s: float, again_s: float) -> None:
+        async def run() -> float:
+            times[name].append(clock.monotonic())
+            await clock.sleep(takes_s)
+            return again_s
+
+        scheduler.add(name, JobPriority.SCREEN, run)
+
+    clock.advance(0.5)
+    job("slow", 0.25, 2.0)
+    job("quick", 0.0, 4.0)
+    job("often", 0.25, 1.0)
+    async with running(scheduler):
+        await let_pass(clock, 10)
+    assert [at - 100 for at in times["slow"]] == [0.5, 2, 4, 6, 8, 10]
+    assert [at - 100 for at in times["quick"]] == [0.5, 4, 8]
+    assert set(gaps(times["often"])) == {1.25}
+
+
 async def test_forty_live_runs_and_one_tail_stay_within_sixty_requests_a_minute() -> None:
     clock = FakeClock(manual=True)
     service = Service(clock, 60)

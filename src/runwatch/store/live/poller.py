@@ -16,7 +16,7 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.retry_policy import RETRIES
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, until_whole_second
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -287,7 +287,7 @@ class Poller:
         Without this, a service that stops then would be shown as live for up to a minute.
         """
         while True:
-            await self._clock.sleep(PROBE_S)
+            await self._clock.sleep(until_whole_second(self._clock, PROBE_S))
             if self._clock.monotonic() - self._heard_at < PROBE_S:
                 continue
             if self.held_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:

@@ -15,13 +15,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from runwatch.base.clock import Clock, wait_first
+from runwatch.base.clock import Clock, until_whole_second, wait_first
 from runwatch.store.live.request_budget import RequestBudget
 
 _log = logging.getLogger(__name__)
 
 STARVED_S: Final = 15.0
 """A job overdue by this much goes before all that are not, the reads needed on every screen first."""
+
+ALIGNED_S: Final = 2.0
+"""The shortest wait between two reads that ends on a whole second of the clock."""
 
 MAX_CONCURRENT_READS: Final = 6
 
@@ -298,8 +301,12 @@ class Scheduler:
                 if self._jobs.get(job.key) is job:
                     del self._jobs[job.key]
             else:
-                job.due = self._clock.monotonic() + again
+                job.due = self._clock.monotonic() + self._align(again)
             self._wake.set()
+
+    def _align(self, again: float) -> float:
+        """Return the wait until the next read, up to a second shorter if it is long, so that reads are due together."""
+        return again if again < ALIGNED_S else until_whole_second(self._clock, again)
 
 
 def _rank(job: ReadJob, now: float) -> tuple[bool, bool, int, float]:

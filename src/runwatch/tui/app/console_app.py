@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from textual import events
 from textual.timer import Timer
 
-from runwatch.base.clock import Clock, SystemClock
+from runwatch.base.clock import Clock, SystemClock, until_whole_second
 from runwatch.base.errors import RunwatchError
 from runwatch.base.log import start_log
 from runwatch.base.memory import resume_collection
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from runwatch.tui.terminal.desktop_notice import NoticeRoute
     from runwatch.tui.widgets.bars.pin_bar import PinBar
     from runwatch.tui.widgets.panes.command_line import CommandLine
+
+_SYSTEM_CLOCK: Final = SystemClock()
 
 LAST_LISTS_WAIT_S: Final = 0.15
 """How long the first paint waits at most for the lists of the last session."""
@@ -392,7 +394,7 @@ class ConsoleApp(NavigatingApp):
         await self.guard_size()
         await self.key_queue.begin()
         self.store.listen(self._add_delta)
-        self.set_interval(1.0, self._second)
+        self._wait_a_second()
         if self.launch.demo:
             self.notices.welcome(demo_text(self.keys.shown("screen.new")))
         # The first screen has been drawn when it was pushed; Textual's next refresh is a frame later.
@@ -655,6 +657,14 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.update_header(recount=changed != {Run.KIND})
             screen.data_changed(changed)
+
+    def _wait_a_second(self) -> None:
+        # Textual's timers follow the system's clock; the session's work of each second does too, at the same moment.
+        self.set_timer(until_whole_second(_SYSTEM_CLOCK), self._end_second)
+
+    def _end_second(self) -> None:
+        self._wait_a_second()
+        self._second()
 
     def _second(self) -> None:
         # A header and a list border that change together make Textual redraw everything between them.
