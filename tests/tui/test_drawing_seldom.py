@@ -11,6 +11,8 @@ import pytest
 from textual.geometry import Region
 from textual.widget import Widget
 
+from runwatch.records.run import Run
+from runwatch.store.state.changes import ListRead, ReadStarted
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.problems.requests import ROWS_REFRESH_S, RequestsScreen
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
@@ -102,6 +104,26 @@ async def test_requests_are_drawn_when_they_come_and_seldom_for_their_ages(
         assert drawn == []
         screen.tick()
         assert len(drawn) == 1
+
+
+async def test_runs_read_again_without_a_change_set_no_timer_and_those_with_one_do(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        app = driven.app
+        known = app.store.collection(app.profile_name, Run.KIND)
+        await driven.until(lambda: known.read_at is not None and app._gather is None, "the runs")
+
+        def read(*records: Run) -> None:
+            now, monotonic = driven.clock.now(), driven.clock.monotonic()
+            app.store.apply(ReadStarted(app.profile_name, Run.KIND, now, monotonic, "GET /v1/executions"))
+            app.store.apply(ListRead(app.profile_name, Run.KIND, now, monotonic, records, complete=True))
+
+        runs = [record for record in known.records if isinstance(record, Run)]
+        read(*runs)
+        app._notify_screens()
+        read(*runs)
+        assert app._gather is None
+        read(*runs[1:])
+        assert app._gather is not None
 
 
 async def test_a_request_alone_does_not_draw_the_bar(tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ class ConsoleApp(NavigatingApp):
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = LOCAL if launch.file is None else FILE_PROFILE
         self._changed: set[str] = set()
+        self._runs_looks: dict[str, tuple[object, ...]] = {}
         self._gather: Timer | None = None
         self._notified_at = -math.inf
         self._seconds = 0
@@ -645,10 +646,19 @@ class ConsoleApp(NavigatingApp):
 
     def _add_delta(self, delta: CollectionDelta) -> None:
         self._run_notifier.add_delta(delta)
+        if delta.kind == Run.KIND and not self._runs_look_new(delta.profile):
+            # They are read all the time, and ages are drawn every second.
+            return
         self._changed.add(delta.kind)
         if self._gather is None:
             wait = self._notified_at + GATHER_S - self.clock.monotonic()
             self._gather = self.set_timer(max(FIRST_GATHER_S, wait), self._notify_screens)
+
+    def _runs_look_new(self, profile: str) -> bool:
+        """Whether the runs look different from when this was called last."""
+        looks = self.store.collection(profile, Run.KIND).looks
+        before, self._runs_looks[profile] = self._runs_looks.get(profile), looks
+        return looks != before
 
     def _notify_screens(self) -> None:
         self._gather, self._notified_at = None, self.clock.monotonic()

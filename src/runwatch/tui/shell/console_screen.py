@@ -13,7 +13,6 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
-from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import BY_ID, key_label, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
@@ -109,7 +108,6 @@ class ConsoleScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runs_look: tuple[object, ...] = ()
         self._next_look: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -243,12 +241,6 @@ class ConsoleScreen(Screen[None]):
         return True
 
     # Called by the app and subclasses.
-
-    def runs_look_new(self) -> bool:
-        """Whether the runs look different from when this was called last: they are read all the time."""
-        looks = self.console.store.collection(self.console.profile_name, Run.KIND).looks
-        before, self._runs_look = self._runs_look, looks
-        return looks != before
 
     def update_header(self, *, recount: bool = True) -> None:
         """Update service and connection in the header bar, and the progress in the status bar.

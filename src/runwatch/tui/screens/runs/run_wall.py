@@ -168,7 +168,7 @@ class RunWallScreen(ConsoleScreen):
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Add runs that have become live, and show what changed."""
-        if not self._is_paused and (kinds != {Run.KIND} or self.runs_look_new()):
+        if not self._is_paused:
             self._begin()
 
     def tail_moved(self, news: TailUpdate) -> None:

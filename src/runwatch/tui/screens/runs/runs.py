@@ -252,11 +252,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._read_for(self.run_detail.tab, row)
         self.show_tail()
 
-    def data_changed(self, kinds: frozenset[str]) -> None:
-        """Update the rows; those whose ages alone have grown are updated every second."""
-        if kinds != {RUNS.kind} or self.runs_look_new():
-            super().data_changed(kinds)
-
     def tail_moved(self, news: TailUpdate) -> None:
         """Show a change in the events of the followed run."""
         if news.run_id == self._shown:
