@@ -36,9 +36,9 @@ def counted(monkeypatch: pytest.MonkeyPatch, screen: ResourceScreen, method: str
     drawn: list[str] = []
     own = getattr(screen, method)
 
-    def draw() -> None:
+    def draw(**named: bool) -> None:
         drawn.append(method)
-        own()
+        own(**named)
 
     monkeypatch.setattr(screen, method, draw)
     return drawn
