@@ -119,6 +119,8 @@ class ReplayScreen(EventScreen):
         self._is_playing = False
         self._is_growing = self._has_news = False
         self._speed = 0
+        # When the user paused a replay that had caught up with its run.
+        self._paused_at: datetime | None = None
 
     @cached_property
     def _reading(self) -> RunLoader:
@@ -283,6 +285,8 @@ class ReplayScreen(EventScreen):
 
     def _times(self, replay: RunReplay) -> tuple[datetime | None, datetime | None]:
         """Return the time shown and the end of the known time, which is now while the run is followed."""
+        if self._paused_at is not None and replay.is_at_end:
+            return self._paused_at, self._paused_at
         if replay.last_at is None or not self._follows_run:
             return replay.at, replay.last_at
         now = max(replay.last_at, self.console.render_context().now)
@@ -420,6 +424,8 @@ class ReplayScreen(EventScreen):
             self._draw()
 
     def _pause(self) -> None:
+        source = self._source
+        self._paused_at = self._times(source.replay)[0] if source is not None and self._follows_run else None
         self._is_playing = False
         self.workers.cancel_group(self, "play")
 
@@ -435,6 +441,7 @@ class ReplayScreen(EventScreen):
         else:
             if has_ended and self._source.replay.events:
                 self._source.replay.move_to_event(1)
+            self._paused_at = None
             self._is_playing = True
             self._play()
         self._draw()
