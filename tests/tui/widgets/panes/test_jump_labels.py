@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,16 @@ async def test_letters_lead_to_a_row_a_tab_and_a_pane(tmp_path: Path) -> None:
         await driven.shows(" 41e0…c2d4")
         await driven.type(await labels_over(driven, " 41e0…c2d4"))
         assert driven.focused is driven.app.screen.query_one("#policy")
+
+
+async def test_labels_leave_a_cell_between_tabs_that_are_close_together(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(200, 50), until="Summary") as driven:
+        driven.app.screen.query_one("#detail").styles.width = 54
+        driven.app.screen.query_one("#detail").styles.max_width = 54
+        await driven.shows("Events Summary Timeline")
+        await driven.press("semicolon")
+        row = next(row for row in driven.lines if "ummary" in row)
+        assert re.search(r"│.Events .ummary .imeline ", row)
 
 
 async def test_letters_open_a_link_and_esc_changes_nothing(tmp_path: Path) -> None:

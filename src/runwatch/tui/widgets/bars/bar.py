@@ -78,9 +78,12 @@ class Bar(Widget):
         if not self.size:
             return
         region = self.content_region
-        for start, part, _ in self._placed():
+        for number, (start, part, _) in enumerate(self._placed()):
             if part.target is not None:
-                yield JumpTarget(region.x + start, region.y, partial(self.part_clicked, part.target), is_before=True)
+                # A label in a gap of one cell would join the texts beside it.
+                has_room = not number or part.gap > 1 or self._placed()[number - 1][1].target is None
+                x = region.x + start
+                yield JumpTarget(x, region.y, partial(self.part_clicked, part.target), is_before=has_room)
 
     def render_line(self, y: int) -> Strip:
         return selectable(self, self._row_strip(y), y, y)
