@@ -91,6 +91,12 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(tmp_path: Path)
         assert view.line_count() > wide
 
 
+async def test_a_page_of_the_manual_is_opened_by_its_name(tmp_path: Path) -> None:
+    async with console(ScriptedService(), tmp_path) as driven:
+        await driven.say("help webhooks")
+        await driven.shows("Help › webhooks")
+
+
 async def test_keys_of_the_settings_are_the_ones_that_are_shown(tmp_path: Path) -> None:
     settings = '[keys]\n"screen.copy" = "ctrl+y"\n'
     async with console(service(), tmp_path, settings=settings) as driven:

@@ -101,8 +101,9 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
     yield PaletteCommand("settings", "Show and change the settings.", _go(console, "settings"),
                   keys.shown("app.settings"))  # fmt: skip
-    yield PaletteCommand("help", "Show the keys, the symbols and the filter language.", _act(console, "app.help"),
-                  keys.shown("app.help"))  # fmt: skip
+    yield PaletteCommand("help", "Show the keys, the filter language and the manual, or a page of it.",
+                  partial(show_help, console), keys.shown("app.help"), argument_name="PAGE",
+                  known=manual_topics())  # fmt: skip
     yield PaletteCommand("open", "Open a record by its id; add an unknown run to the watch list.",
                   partial(open_run, console), argument_name="ID", needs_argument=True,
                   complete=partial(_known_ids, console), describe=partial(_describe_id, console))  # fmt: skip
@@ -270,6 +271,18 @@ async def export_command(console: NavigatingApp, name: str) -> None:
 
     if isinstance(console.screen, ListScreen):
         export_to_named_file(console.screen, name)
+
+
+def manual_topics() -> tuple[str, ...]:
+    from runwatch.view.manual.pages import TOPICS
+
+    return tuple(TOPICS)
+
+
+async def show_help(console: NavigatingApp, topic: str) -> None:
+    from runwatch.tui.screens.help import open_help
+
+    open_help(console, topic)
 
 
 async def use_theme(console: NavigatingApp, name: str) -> bool:

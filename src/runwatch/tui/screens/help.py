@@ -53,8 +53,12 @@ _OF_PANES: Final = ("list.", "tail.", "detail.")
 """Id prefixes of actions that belong to the focused pane."""
 
 
-def open_help(console: Console) -> None:
-    """Show the help, starting with the keys that work at the focus; on the help screen itself, close it."""
+def open_help(console: Console, topic: str = "") -> None:
+    """Show the help, starting with the keys that work at the focus; on the help screen itself, close it.
+
+    Args:
+        topic: The page of the manual to open; empty for none.
+    """
     screen = console.screen
     if isinstance(screen, HelpScreen):
         screen.action_back()
@@ -70,7 +74,7 @@ def open_help(console: Console) -> None:
             if isinstance(screen, ListScreen)
             else []
         )
-        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs(), columns))
+        console.push_screen(HelpScreen(ids & BY_ID.keys(), screen.breadcrumbs(), columns, topic))
 
 
 class HelpScreen(CoveringScreen):
@@ -80,19 +84,22 @@ class HelpScreen(CoveringScreen):
         active: Ids of the actions enabled where it was opened.
         crumbs: Breadcrumbs of that screen.
         columns: What the columns of its list and the states of its filter mean; empty without a list.
+        topic: The page of the manual to open; empty for none.
     """
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
 
-    def __init__(self, active: Collection[str], crumbs: Sequence[str], columns: Sequence[DetailSection]) -> None:
+    def __init__(
+        self, active: Collection[str], crumbs: Sequence[str], columns: Sequence[DetailSection], topic: str = ""
+    ) -> None:
         super().__init__()
         self._columns: Final = tuple(columns)
         self._active: Final = frozenset(active)
         self._crumbs: Final = tuple(crumbs)
         self._search = ""
         self._page: ManualLink | None = None
-        self._wanted_page: ManualLink | None = None
+        self._wanted_page: ManualLink | None = ManualLink(topic, line("")) if topic else None
 
     def body(self) -> Iterable[Widget]:
         tabs = (TABS[0], *([COLUMNS_TAB] if self._columns else []), *TABS[1:])
@@ -108,6 +115,8 @@ class HelpScreen(CoveringScreen):
         return (*leads, ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
     def on_mount(self) -> None:
+        if self._wanted_page is not None:
+            self.query_one(TabBar).choose("manual")
         self._show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
