@@ -137,6 +137,39 @@ def test_runs_and_receipts_say_why_the_last_call_failed() -> None:
     assert end_reason_text(OTHER_REASON, None) == explain_reason(OTHER_REASON).sentence
 
 
+def exhausted_receipt(*outcomes: str, checks: list[dict[str, Any]], stated: dict[str, Any] | None) -> Receipt:
+    part = {
+        "attempts": [call(None, outcome, number) for number, outcome in enumerate(outcomes, 1)],
+        "verification_checks": checks,
+        **({} if stated is None else {"recorded_check": stated}),
+    }
+    return Receipt({"reason": "fallback_exhausted", "slices": [part]})
+
+
+_REJECTED = {"outcome": "verdict", "is_correct": False}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "checks", "stated", "expected"),
+    [
+        (("answered", "answered"), [_REJECTED, _REJECTED], None, "The output check rejected the output of every"),
+        (("failed", "failed"), [], {"state": "terminal_no_evaluation"}, "No saved model that could be tried gave an"),
+        # An output that was too large to be checked.
+        (("answered",), [], {"state": "terminal_no_evaluation"}, "No saved model that could be tried gave an output"),
+        (("failed",), [], None, "No saved model that could be tried gave an output to check."),
+        (("answered", "failed"), [_REJECTED], None, "The output check rejected an output, and the last saved model"),
+        ((), [], None, "The output check rejected the output of every saved model that could be tried, or none"),
+    ],
+)
+def test_exhausted_fallbacks_say_whether_a_check_rejected_an_output(
+    outcomes: tuple[str, ...], checks: list[dict[str, Any]], stated: dict[str, Any] | None, expected: str
+) -> None:
+    receipt = exhausted_receipt(*outcomes, checks=checks, stated=stated)
+    assert end_reason_text("fallback_exhausted", receipt).startswith(expected)
+    step = end_advice_text("fallback_exhausted", receipt, (), CONTEXT)
+    assert ("loosen the check" in step) is not expected.startswith("No saved model")
+
+
 _ENDED = ("accepted", "queued", "expired")
 _NO_CALL = {"attempts": [], "route": {"ranking": "required_arm", "selected": None}}
 

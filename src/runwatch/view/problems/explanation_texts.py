@@ -112,6 +112,8 @@ CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Sentence and next step for problems that this client reports itself."""
 
+_SAVE_ANOTHER: Final = "Read the attempts in the receipt: loosen the check, improve the task, or save a further model."
+
 REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "cancelled": (
         "The run was cancelled; a provider call already under way was not reversed.",
@@ -140,7 +142,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "fallback_exhausted": (
         "The output check rejected the output of every saved model that could be tried, or none of them could run.",
-        "Read the attempts in the receipt: loosen the check, improve the task, or save a further model.",
+        _SAVE_ANOTHER,
     ),
     "execution_terminal": (
         "The run had already ended before this part could continue.",
@@ -335,6 +337,19 @@ TIME_TEXTS: Final[Mapping[bool, tuple[str, str]]] = {
     ),
 }
 """Sentence and next step of ``runtime_exceeded`` where it is known whether the run ran."""
+
+EXHAUSTED_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "rejected": ("The output check rejected the output of every saved model that could be tried.", _SAVE_ANOTHER),
+    "failed": (
+        "No saved model that could be tried gave an output to check.",
+        "Read the attempts in the receipt: they say what went wrong. Then submit again, or save a further model.",
+    ),
+    "both": (
+        "The output check rejected an output, and the last saved model that could be tried gave none.",
+        _SAVE_ANOTHER,
+    ),
+}
+"""Sentence and next step of ``fallback_exhausted`` where it is known what became of the outputs."""
 
 UNANSWERED_ADVICE: Final = (
     "Call the check, `runwatch verifiers test {check}`, and look into the log of its endpoint: it has to answer within"

@@ -19,6 +19,7 @@ from runwatch.view.problems.explanation_texts import (
     CALL_WORDS,
     CHECK_ADVICE,
     CHECK_WORDS,
+    EXHAUSTED_TEXTS,
     FAILURE_WORDS,
     PINNED_ADVICE,
     TIME_TEXTS,
@@ -149,10 +150,25 @@ def _is_untouched(part: ReceiptSlice) -> bool:
     return says_so and not (part.attempts or part.verification_checks or is_ranked or is_selected)
 
 
-def _time_texts(reason: str, states: Collection[str | None], receipt: Receipt | None) -> tuple[str, str] | None:
-    """Return sentence and next step of a run whose time was over, if it is known whether it ran."""
+def _case_texts(reason: str, states: Collection[str | None], receipt: Receipt | None) -> tuple[str, str] | None:
+    """Return sentence and next step of a reason with several cases, if it is known which one applies."""
+    if reason == "fallback_exhausted":
+        case = _exhausted_case(receipt)
+        return None if case is None else EXHAUSTED_TEXTS[case]
     ran = has_run(states, receipt) if reason == "runtime_exceeded" else None
     return None if ran is None else TIME_TEXTS[ran]
+
+
+def _exhausted_case(receipt: Receipt | None) -> str | None:
+    """Return what ended the fallbacks of a run, by :data:`EXHAUSTED_TEXTS`; ``None`` if its receipt does not say."""
+    parts, calls = (receipt.slices if receipt is not None else None) or (), _calls(receipt)
+    checks = [check for part in parts for check in (part.recorded_check, *(part.verification_checks or ()))]
+    if any(check is not None and check.is_correct is False for check in checks):
+        return "both" if calls and calls[-1].outcome != "answered" else "rejected"
+    stated = [part.recorded_check for part in parts]
+    is_unchecked = bool(stated) and all(it is not None and it.state == "terminal_no_evaluation" for it in stated)
+    has_failed = bool(calls) and all(call.outcome != "answered" for call in calls)
+    return "failed" if is_unchecked or has_failed else None
 
 
 def end_reason_text(reason: str, receipt: Receipt | None, *, states: Collection[str | None] = ()) -> SafeText:
@@ -166,8 +182,8 @@ def end_reason_text(reason: str, receipt: Receipt | None, *, states: Collection[
         id = customer_check_id(unanswered)
         of = f" {line(id)}" if id else ""
         return line(f"The run's time was over before the output check{of} answered.", None)
-    time_texts = _time_texts(reason, states, receipt)
-    sentence = explain_reason(reason).sentence if time_texts is None else time_texts[0]
+    case_texts = _case_texts(reason, states, receipt)
+    sentence = explain_reason(reason).sentence if case_texts is None else case_texts[0]
     failure, check = last_failure_text(receipt), _silent_check(receipt)
     if failure is None:
         return line(sentence)
@@ -214,8 +230,8 @@ def end_advice_text(
             if connection is None:
                 return line(complete_advice(_OF_CONNECTION.sub(_LISTED, step), context), None)
             return line(complete_advice(step, context, connection=connection), None)
-    time_texts = _time_texts(reason, states, receipt)
-    step = explain_reason(reason).next_step if time_texts is None else time_texts[1]
+    case_texts = _case_texts(reason, states, receipt)
+    step = explain_reason(reason).next_step if case_texts is None else case_texts[1]
     return line(complete_advice(pinned.get(reason) or step, context), None)
 
 
