@@ -42,10 +42,10 @@ TARGET: Final = 0.003
 
 _NOTE: Final = (
     "Idle: a list that shows no change takes 0.4 % already: the list of runs, read every two seconds, whose answer is"
-    " compared with what is known, the second's tick, and the local database (the journal of these reads, and each"
-    " second what other consoles use of the limit), which takes a tenth. The process wakes six times a second, and each"
-    " time it takes nearly a millisecond, because its code is no longer in the processor's caches; the same code in a"
-    " row takes a fraction. The screens of runs also look every second whether elapsed times have changed, a"
+    " compared with what is known, the second's tick, and the local database (the journal of these reads, and what"
+    " other consoles use of the limit), which takes a tenth. What each second brings happens at one moment: the"
+    " process wakes two to five times a second, and each time its code is no longer in the processor's caches; the same"
+    " code in a row takes a fraction. The screens of runs also look every second whether elapsed times have changed, a"
     " quarter of their cost, and read the events of the runs that they show every five seconds. Nothing is drawn that"
     " looks the same."
 )
