@@ -220,6 +220,8 @@ class ResourceScreen(ListScreen, RecordScreen):
         name = key_action.removeprefix("screen.")
         if self.row is None and key_action in _NEED_A_ROW and not self.table.marks:
             return False
+        if key_action == "screen.facets" and not self._total:
+            return False
         if name not in _ON_RECORDS:
             return True
         found = self._actions_named(name)
