@@ -68,7 +68,7 @@ async def test_what_happened_around_a_time_or_a_row_is_listed_in_order_and_a_mis
         await three(driven)
         await ask(driven, "10:35 within 3m")
         await driven.shows("Around a time   3 ")
-        assert "around 2026-11-21 10:35:00 UTC ± 3 min" in driven.lines[1]
+        assert "around 2026-11-21 10:35:00 UTC, within 3 min" in driven.lines[1]
         screen = driven.app.screen
         assert isinstance(screen, ActivityScreen)
         assert [row.subject.what for row in screen.rows_to_export()] == ["problem", "request", "request"]
@@ -129,7 +129,7 @@ async def test_a_question_is_explained_while_it_is_typed(tmp_path: Path) -> None
         await driven.shows("There is no time zone named")
         await driven.press("backspace")
         await driven.type("n")
-        await driven.shows("2026-11-21 09:35:00 UTC ± 5 min")
+        await driven.shows("2026-11-21 09:35:00 UTC, within 5 min")
         await driven.reaches("Nothing recorded at that time.", "enter")
         # What is typed replaces the last question.
         await driven.press("slash")

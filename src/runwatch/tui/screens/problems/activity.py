@@ -285,7 +285,7 @@ def _understood(asked: TimeQuery) -> str:
     """Return the times and the duration a query means."""
     moments = " and ".join(f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in asked.moments)
     words = f" '{asked.text}'" if asked.text else ""
-    return f"{moments} ± {duration(asked.within.total_seconds())}{words}"
+    return f"{moments}, within {duration(asked.within.total_seconds())}{words}"
 
 
 def _sentences(text: str) -> Iterable[SafeText]:
