@@ -22,20 +22,26 @@ def key_of(action: str) -> str:
 
 
 def test_each_sign_is_beside_its_ascii_form() -> None:
-    labels = [str(entry.label) for entry in legend_section().lines]
-    for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing"):
+    labels = [str(entry.label) for entry in legend_section(UNICODE).lines]
+    for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing", "at_least"):
         assert f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}" in labels
 
 
+def test_in_ascii_each_sign_is_there_once_and_has_one_meaning() -> None:
+    labels = [str(entry.label) for entry in legend_section(ASCII).lines]
+    assert len(set(labels)) == len(labels)
+    assert all(label.isascii() for label in labels)
+
+
 def test_places_and_version_are_named() -> None:
-    texts = [str(entry.text) for part in reference_sections(PATHS, key_of) for entry in part.lines]
+    texts = [str(entry.text) for part in reference_sections(PATHS, key_of, UNICODE) for entry in part.lines]
     assert str(PATHS.settings_file) in texts
     assert str(PATHS.log_file) in texts
     assert f"runwatch {__version__}" in texts
 
 
 def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -> None:
-    shown = search_sections([*reference_sections(PATHS, key_of), *service_sections(key_of)], "KEY twice")
+    shown = search_sections([*reference_sections(PATHS, key_of, UNICODE), *service_sections(key_of)], "KEY twice")
     assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Unconfirmed writes"]]
     assert search_sections(service_sections(key_of), "no such words at all") == []
 
@@ -43,7 +49,7 @@ def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -
 def test_sentences_name_the_keys_that_hold_now() -> None:
     said = " ".join(
         str(entry.text)
-        for part in [*reference_sections(PATHS, key_of), *service_sections(key_of)]
+        for part in [*reference_sections(PATHS, key_of, UNICODE), *service_sections(key_of)]
         for entry in part.lines
     )
     for action in ("screen.add", "screen.copy", "screen.copy_menu", "screen.refresh", "app.outbox"):

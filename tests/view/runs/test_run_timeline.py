@@ -90,6 +90,13 @@ def test_patterns_tell_the_kinds_apart_without_color() -> None:
         assert all(line.text.isascii() and line.label.isascii() for line in drawn(STORY, glyphs=ASCII))
 
 
+def test_in_ascii_what_was_tried_again_and_what_goes_on_have_marks_of_their_own() -> None:
+    assert "& attempt 2" in rows(STORY, glyphs=ASCII)
+    assert "& before an attempt: tried again" in remarks(STORY, glyphs=ASCII)
+    live = rows(noon.live_events()[:4], glyphs=ASCII, facts=RunFacts(next(r for r in noon.runs() if r.id == noon.LIVE)))
+    assert live["attempt 1"][0].endswith("}")
+
+
 def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() -> None:
     facts = RunFacts(next(run for run in noon.runs() if run.id == noon.LIVE))
     live = rows(noon.live_events()[:4], facts=facts)

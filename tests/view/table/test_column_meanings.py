@@ -7,6 +7,7 @@ from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ
 from runwatch.view.resources.problem_codes import PROBLEM_CODES
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.table.column_meanings import _OWN, MEMBER, column_meaning, column_sections
+from runwatch.view.text.glyphs import ASCII
 
 LISTS = (*RESOURCES, PROFILE_USAGE, ACTIVITY, PROBLEM_CODES)
 
@@ -19,6 +20,11 @@ def test_every_column_has_a_meaning() -> None:
     assert lacking == []
     needless = [(name, id) for name, columns in _OWN.items() for id in columns if id not in told[name]]
     assert needless == []
+
+
+def test_in_ascii_a_meaning_names_the_mark_that_the_list_shows() -> None:
+    (cost,) = column_sections(resource_named("runs"), ("cost",), ASCII)[0].lines
+    assert ">= lacks an unknown part" in cost.text
 
 
 def test_columns_stand_in_the_order_of_the_list_and_others_follow() -> None:

@@ -192,13 +192,27 @@ def test_an_unknown_state_is_live_and_no_state_is_unknown() -> None:
 
 
 def test_the_ascii_set_has_the_same_widths_and_is_ascii() -> None:
-    for name in Glyphs._fields:
+    for name in set(Glyphs._fields) - {"at_least"}:
         one: Any = getattr(UNICODE, name)
         other: Any = getattr(ASCII, name)
         assert len(one) == len(other)
         for left, right in zip(one, other, strict=True):
             assert cell_width(left) == cell_width(right) == 1
             assert right.isascii()
+
+
+def test_the_ascii_marks_of_states_cuts_and_links_differ() -> None:
+    marks = [
+        ASCII.live, ASCII.good, ASCII.bad, ASCII.off, ASCII.warn, ASCII.unknown, ASCII.nothing, ASCII.ellipsis,
+        ASCII.dot, ASCII.arrow, ASCII.again, ASCII.going_on,
+    ]  # fmt: skip
+    assert len(set(marks)) == len(marks)
+
+
+def test_a_partly_unknown_amount_is_at_least_its_known_part_in_both_sets() -> None:
+    known = Decimal("0.0001")
+    assert shown.listed_amount(known, 1, UNICODE, is_estimated=False) == "≥0.0001"
+    assert shown.listed_amount(known, 1, ASCII, is_estimated=False) == ">=0.0001"
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def open_help(console: Console, topic: str = "") -> None:
             if is_enabled and not (node is screen and (binding.id or "").startswith(_OF_PANES))
         }
         columns = (
-            [*column_sections(screen.spec, screen.table.column_ids), *flag_sections(screen.spec)]
+            [*column_sections(screen.spec, screen.table.column_ids, console.glyphs), *flag_sections(screen.spec)]
             if isinstance(screen, ListScreen)
             else []
         )
@@ -220,7 +220,7 @@ class HelpScreen(CoveringScreen):
         if tab == "columns":
             return list(self._columns)
         if tab == "signs":
-            return reference_sections(self.console.launch.paths, self.console.keys.shown)
+            return reference_sections(self.console.launch.paths, self.console.keys.shown, self.console.glyphs)
         if tab == "service":
             return service_sections(self.console.keys.shown)
         if self._page is None:
@@ -237,7 +237,7 @@ class HelpScreen(CoveringScreen):
         parts = [
             *self._keys(),
             *self._columns,
-            *reference_sections(self.console.launch.paths, key_of),
+            *reference_sections(self.console.launch.paths, key_of, self.console.glyphs),
             *service_sections(key_of),
         ]
         return [*search_sections(parts, self._search), *search_manual(self._search, self._cells)]

@@ -11,7 +11,7 @@ from runwatch.base.paths import Paths
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.query.parser import FILTER_FORMS
 from runwatch.view.text.format import byte_size
-from runwatch.view.text.glyphs import ASCII, UNICODE, Role
+from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs, Role
 from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import line
 
@@ -100,30 +100,35 @@ by action id.
 """
 
 
-def legend_section() -> DetailSection:
-    """Return the glyphs of both sets with their meanings."""
+def legend_section(glyphs: Glyphs) -> DetailSection:
+    """Return the glyphs with their meanings; beside those in Unicode, also their ASCII forms."""
     marks = (
         ("live", Role.LIVE, "live, also in an unknown state"),
         ("good", Role.GOOD, "completed, eligible, ready, accepted"),
         ("bad", Role.BAD, "failed, blocked, rejected, a problem"),
-        ("off", Role.OFF, "cancelled"),
+        ("off", Role.OFF, "cancelled, disabled"),
         ("warn", Role.WARN, "expired, old, held, no verdict"),
         ("unknown", Role.PLAIN, "not known; such a run counts as live"),
         ("nothing", Role.QUIET, "empty"),
+        ("ellipsis", Role.PLAIN, "text is cut here"),
+        ("at_least", Role.PLAIN, "this amount or more, because a part is unknown"),
+        ("again", Role.PLAIN, "tried again"),
+        ("going_on", Role.PLAIN, "at the end of a bar: going on"),
     )
+    sets = (UNICODE, ASCII) if glyphs is UNICODE else (glyphs,)
     return DetailSection(
-        line("Symbols, and their ASCII forms"),
+        line("Symbols, and their ASCII forms" if len(sets) > 1 else "Symbols"),
         tuple(
-            DetailLine(line(f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}"), line(meaning), role)
+            DetailLine(line("   ".join(getattr(each, name) for each in sets)), line(meaning), role)
             for name, role, meaning in marks
         ),
     )
 
 
-def reference_sections(paths: Paths, key_of: KeyLookup) -> list[DetailSection]:
+def reference_sections(paths: Paths, key_of: KeyLookup, glyphs: Glyphs) -> list[DetailSection]:
     """Return symbols, filters, pane states, files, and the memory in use."""
     return [
-        legend_section(),
+        legend_section(glyphs),
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTER_FORMS))),
         DetailSection(
             line("States of a pane, in the lower left of its frame"),

@@ -146,7 +146,7 @@ def _attempt(
     arm = short_id(attempt.arm, glyphs) if attempt.arm else ""
     text = f" {glyphs.dot} ".join(filter(None, (words, retry, arm)))
     # The mark of a retry is in its label, which is never cut.
-    label = line(f"{glyphs.arrow if retry else ' '} attempt {numbers}")
+    label = line(f"{glyphs.again if retry else ' '} attempt {numbers}")
     is_growing = not attempt.is_over and attempt.answered_at is None and not part.is_over and not trace.is_over
     yield TimelineBar(
         BarKind.ATTEMPT, label, attempt.began_at, ended, line(text), role,
@@ -262,7 +262,7 @@ def _end(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> tuple[datetime, str
     if bar.ended_at is not None:
         return max(bar.ended_at, bar.began_at), ""
     return (
-        (max(now, bar.began_at), glyphs.arrow)
+        (max(now, bar.began_at), glyphs.going_on)
         if bar.is_growing
         else (max(bar.seen_at or bar.began_at, bar.began_at), glyphs.unknown)
     )
@@ -283,10 +283,10 @@ def _remarks(
     patterns = fill_patterns(glyphs)
     names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
     used = [f"{patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
-    if any(bar.label.startswith(glyphs.arrow) for bar in bars):
-        used.append(f"{glyphs.arrow} before an attempt: tried again")
+    if any(bar.label.startswith(glyphs.again) for bar in bars):
+        used.append(f"{glyphs.again} before an attempt: tried again")
     if any(bar.ended_at is None and bar.is_growing for bar in bars):
-        used.append(f"{glyphs.arrow} at an end: going on")
+        used.append(f"{glyphs.going_on} at an end: going on")
     if any(bar.began_at is None or (bar.ended_at is None and not bar.is_growing) for bar in bars):
         used.append(f"{glyphs.unknown} not recorded")
     remarks = [line("   ".join(used), None)]

@@ -133,7 +133,7 @@ def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderCon
     if retries:
         word = "retry" if retries == 1 else "retries"
         # Of a run that ended well, it is no trouble any more.
-        return Trouble(1 if facts.is_final else 3, line(f"{context.glyphs.arrow} {retries} {word}"), Role.WARN)
+        return Trouble(1 if facts.is_final else 3, line(f"{context.glyphs.again} {retries} {word}"), Role.WARN)
     quiet_s = _quiet_s(facts, events, context.now)
     if quiet_s is not None and quiet_s >= SILENT_S:
         waits = facts.status in QUEUED_STATES

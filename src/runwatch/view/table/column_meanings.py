@@ -11,6 +11,7 @@ from typing import Any, Final
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.column_choice import member_column
+from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import line
 
 MEMBER: Final = "this member of the record, as the service says"
@@ -242,7 +243,7 @@ def column_meaning(spec: ResourceSpec[Any], column: Column[Any]) -> str:
     return _OWN.get(spec.name, {}).get(column.id) or _COMMON.get(column.id) or MEMBER
 
 
-def column_sections(spec: ResourceSpec[Any], shown: Sequence[str]) -> list[DetailSection]:
+def column_sections(spec: ResourceSpec[Any], shown: Sequence[str], glyphs: Glyphs = UNICODE) -> list[DetailSection]:
     """Return the columns of a list by their headings, with the names that filters use for them.
 
     Args:
@@ -252,12 +253,13 @@ def column_sections(spec: ResourceSpec[Any], shown: Sequence[str]) -> list[Detai
     others = [column for column in spec.all_columns if column.id not in shown]
     made = ((f"Columns of {spec.title}", here), ("Columns that the settings can show", others))
     return [
-        DetailSection(line(title), tuple(_column_line(spec, column) for column in columns))
+        DetailSection(line(title), tuple(_column_line(spec, column, glyphs) for column in columns))
         for title, columns in made
         if columns
     ]
 
 
-def _column_line(spec: ResourceSpec[Any], column: Column[Any]) -> DetailLine:
+def _column_line(spec: ResourceSpec[Any], column: Column[Any], glyphs: Glyphs) -> DetailLine:
     name = "" if column.id == column.title else f"  (in filters: {column.id})"
-    return DetailLine(line(column.title), line(f"{column_meaning(spec, column)}{name}"))
+    meaning = column_meaning(spec, column).replace(UNICODE.at_least, glyphs.at_least)
+    return DetailLine(line(column.title), line(f"{meaning}{name}"))

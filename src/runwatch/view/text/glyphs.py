@@ -1,7 +1,7 @@
 """Glyph, word and colour role of a state. All three are always shown, so none carries meaning alone.
 
-Both glyph sets have the same names, and each glyph is one cell wide, so tables keep their shape without Unicode
-(manual: decisions, "Interface conventions").
+Both glyph sets have the same names, and each glyph except :attr:`Glyphs.at_least` is one cell wide, so tables keep
+their shape without Unicode (manual: decisions, "Interface conventions").
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class Glyphs(NamedTuple):
         ellipsis: Where text was cut.
         dot: Between two facts.
         arrow: From one thing to the next.
-        at_least: Before the known part of an amount.
+        again: Before what was tried again.
+        going_on: At the end of what is still going on.
+        at_least: Before the known part of an amount; two cells in ASCII, where ``>`` would say more.
         rule: Draws a gap in a timeline.
         bar: Left end, full cell, empty cell and right end of a gauge.
         tree: Before a tree line with later siblings, before the last sibling, and past lines between two siblings.
@@ -64,6 +66,8 @@ class Glyphs(NamedTuple):
     ellipsis: str
     dot: str
     arrow: str
+    again: str
+    going_on: str
     at_least: str
     rule: str
     bar: tuple[str, str, str, str]
@@ -75,14 +79,14 @@ class Glyphs(NamedTuple):
 
 
 UNICODE: Final = Glyphs(
-    "●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "≥", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│")
+    "●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "→", "→", "≥", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│")
 )
-ASCII: Final = Glyphs("*", "+", "x", "-", "~", "?", "-", "~", "|", ">", ">", "-", ("[", "#", ".", "]"), ("|", "`", "|"))
+ASCII: Final = Glyphs(
+    "*", "+", "x", "/", "!", "?", "-", "~", "|", ">", "&", "}", ">=", "-", ("[", "#", ".", "]"), ("|", "`", "|")
+)
 
-TO_ASCII: Final[Mapping[int, int]] = str.maketrans(
-    "".join([*UNICODE[:-2], *UNICODE.bar, *UNICODE.tree]) + "×±≠•▲▼▸›─━■",
-    "".join([*ASCII[:-2], *ASCII.bar, *ASCII.tree]) + "x~!*^v>>-=#",
-)
+_OWN_MARKS: Final = "●✓✗⊘◷–…·→┄▕█░▏├└│×±≠•▲▼▸›─━■"
+TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>-[#.]|`|x~!*^v>>-=#")
 """Table for ``str.translate``: the marks of runwatch's own sentences in ASCII, each one cell wide as before."""
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
