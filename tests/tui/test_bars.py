@@ -13,9 +13,12 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
 from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.text.safe_text import line
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, running
+
+TABS = tuple((name.lower(), line(name)) for name in ("Events", "Summary", "Timeline", "Policy", "Result", "Receipt"))
 
 HINTS = (
     "list.open", "screen.filter", "screen.copy", "tail.follow", "screen.pause", ("screen.new", "new test"),
@@ -46,6 +49,19 @@ async def test_the_context_names_service_mode_key_connection_and_budget(width: i
     async with app.run_test(size=(width, 20)) as pilot:
         await pilot.pause()
         assert lines_of(app)[0] == shown
+
+
+async def test_tabs_without_room_are_whole_ones_around_the_active_one() -> None:
+    tabs = TabBar(TABS)
+    tabs.styles.width = 36
+    async with running(Stage(tabs)) as (app, pilot):
+        assert lines_of(app)[0].strip() == "[Events] Summary Timeline Policy …"
+        tabs.choose("result")
+        await pilot.pause()
+        assert lines_of(app)[0].strip() == "… Timeline Policy [Result] Receipt"
+        await pilot.click(offset=(1, 0))
+        await pilot.pause()
+        assert tabs.active == "summary"
 
 
 async def test_the_source_of_a_key_leaves_before_its_id() -> None:

@@ -54,6 +54,20 @@ async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() 
         assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1 your check accepted the output  0.86 ")
 
 
+async def test_a_narrow_pane_drops_slice_and_kind_before_what_the_event_says() -> None:
+    pane = Pane(EventLog(samples.tail()))
+    shown = {
+        52: "┃  12:04:02  check     sl_1 ✗ rejected  0.31  att… ┃",
+        46: "┃  12:04:02  check     ✗ rejected  0.31  at… ┃",
+        36: "┃  12:04:02  ✗ rejected  0.31  at… ┃",
+    }
+    async with running(Stage(pane)) as (app, pilot):
+        for width, row in shown.items():
+            pane.styles.width = width
+            await pilot.pause()
+            assert lines_of(app)[5].startswith(row)
+
+
 async def test_it_starts_at_the_end_and_follows_it() -> None:
     async with staged(100) as (app, log, source, pilot):
         assert shown(app) == list(range(82, 100))

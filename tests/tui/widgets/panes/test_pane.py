@@ -62,6 +62,26 @@ async def test_a_lower_edge_loses_whole_parts(age: str, counters: str, shown: st
         assert "…" not in row
 
 
+async def test_a_title_loses_whole_parts_and_keeps_the_short_one() -> None:
+    edge = BorderText(
+        (label_span("ex_01M8…Q00Z  "), label_span("✓ completed")),
+        (label_span("follow"), label_span(" · poll 2s")),
+        short_title=line("✓ completed"),
+    )
+    pane = Pane(TextButton(line("one")), edge=edge)
+    shown = [
+        "┏━ ex_01M8…Q00Z  ✓ completed ━━━━━━━━━━ follow · poll 2s ━┓",
+        "┏━ ex_01M8…Q00Z  ✓ completed ━━━━━━ follow ━┓",
+        "┏━ ✓ completed ━━ follow · poll 2s ━┓",
+        "┏━ ✓ completed ━━━ follow ━┓",
+    ]
+    async with running(Stage(pane)) as (app, pilot):
+        for row in shown:
+            pane.styles.width = len(row)
+            await pilot.pause()
+            assert lines_of(app)[0].strip() == row
+
+
 async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:
     left, right = TextButton(line("left")), TextButton(line("right"))
     async with running(Stage(Pane(left, right))) as (app, pilot):

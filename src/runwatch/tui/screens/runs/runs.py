@@ -294,13 +294,11 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.show_tail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
-        glyphs = self.console.glyphs
+        return (label_span(f"{short_id(row.id, self.console.glyphs)}  ", Role.PLAIN), self._outcome(row))
+
+    def _outcome(self, row: RecordRow[Any]) -> StyledSpan:
         facts: RunFacts = row.subject
-        shown = run_outcome_title(facts.status, facts.packet.value, glyphs)
-        return (
-            label_span(f"{short_id(row.id, glyphs)}  ", Role.PLAIN),
-            shown,
-        )
+        return run_outcome_title(facts.status, facts.packet.value, self.console.glyphs)
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         row = self.row
@@ -469,13 +467,20 @@ class RunsScreen(ResourceScreen, EventScreen):
             known = self.tail.known_text()
             self.tail.update_empty_text(known)
             age = label_span(known) if is_events else self.offline_span()
-            pane.set_border_text(title=self.detail_title(row), state=line(""), age=(age,), counters=line(""))
+            pane.set_border_text(
+                title=self.detail_title(row),
+                short_title=(self._outcome(row),),
+                state=line(""),
+                age=(age,),
+                counters=line(""),
+            )
             return
         news = news or session.live.tails.news(row.id)
         dot = self.console.glyphs.dot
         pace = "" if news.is_complete or self.tail.is_paused or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
         pane.set_border_text(
             title=self.detail_title(row),
+            short_title=(self._outcome(row),),
             state=(*to_spans(self.tail.mode_text(has_ended=news.is_complete)), label_span(pace)),
             age=self._tail_age(news, session),
             counters=self.tail.new_text(news.count),

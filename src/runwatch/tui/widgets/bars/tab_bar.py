@@ -68,7 +68,25 @@ class TabBar(Bar):
             return parts, ()
         labels = [part for part in parts if part.target is not None]
         gap = 2 if measure_parts(labels) + len(labels) - 1 <= width else 1
-        return [part._replace(gap=gap) for part in labels], ()
+        return self._whole_around_active([part._replace(gap=gap) for part in labels], width), ()
+
+    def _whole_around_active(self, labels: Sequence[BarPart], width: int) -> list[BarPart]:
+        """Return the labels that fit whole, the active one among them; a mark leads to the next one on each side."""
+        mark = (label_span(get_app(self).glyphs.ellipsis),)
+        active = next(index for index, part in enumerate(labels) if part.target == self.active)
+
+        def window(start: int, end: int) -> list[BarPart]:
+            before = [BarPart(mark, target=labels[start - 1].target, gap=1)] if start else []
+            after = [BarPart(mark, target=labels[end].target, gap=1)] if end < len(labels) else []
+            return [*before, *labels[start:end], *after]
+
+        start = 0
+        while start < active and measure_parts(window(start, active + 1)) > width:
+            start += 1
+        end = active + 1
+        while end < len(labels) and measure_parts(window(start, end + 1)) <= width:
+            end += 1
+        return window(start, end)
 
     def part_clicked(self, target: object) -> None:
         self.choose(str(target))

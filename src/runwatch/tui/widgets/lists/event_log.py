@@ -37,6 +37,9 @@ choices").
 """
 
 MAX_CACHED_LINES: Final = 1_000
+SUMMARY_CELLS: Final = 20
+"""Room that the summary has before slice and kind do."""
+
 RUN_CELLS: Final = 9
 """Minimum width of a run's short id."""
 
@@ -409,15 +412,22 @@ class EventLog(LineList, inherit_bindings=False):
                 self._source.window(near, 1)
 
     def _head(self, entry: EventLine) -> list[tuple[SafeText, str]]:
-        """Return time, run in a mixed list, kind and slice; empty for a gap, which has only a summary."""
+        """Return time, run in a mixed list, kind and slice; empty for a gap, which has only a summary.
+
+        Without room for the summary beside them, the slice leaves first, then the kind.
+        """
         if not entry.kind:
             return []
-        return [
+        head = [
             (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
             *self._run_of(entry),
-            (line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN),
-            (line(fit(entry.slice, self._slice_cells) + " "), Role.QUIET),
         ]
+        room = self.cells - MARGIN - SUMMARY_CELLS - sum(cell_width(text) for text, _ in head)
+        if room > KIND_CELLS:
+            head.append((line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN))
+        if room > KIND_CELLS + 1 + self._slice_cells:
+            head.append((line(fit(entry.slice, self._slice_cells) + " "), Role.QUIET))
+        return head
 
     def _run_of(self, entry: EventLine) -> list[tuple[SafeText, str]]:
         """Return the run in a mixed list, always in the same color for the same run."""

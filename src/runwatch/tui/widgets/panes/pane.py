@@ -34,6 +34,7 @@ class BorderText(NamedTuple):
 
     Attributes:
         title: Top left: name and count.
+        short_title: What is there in a pane that is too narrow for the title; the state then loses whole parts too.
         state: Top right: sort order, whether a tail follows.
         age: Bottom left: age of the data and why it is not newer.
         counters: Bottom right: totals and new arrivals.
@@ -43,6 +44,7 @@ class BorderText(NamedTuple):
     state: StyledSpans = NOTHING
     age: StyledSpans = NOTHING
     counters: StyledSpans = NOTHING
+    short_title: StyledSpans = NOTHING
 
 
 class Pane(Container):
@@ -80,13 +82,17 @@ class Pane(Container):
         state: StyledSpans | None = None,
         age: StyledSpans | None = None,
         counters: StyledSpans | None = None,
+        short_title: StyledSpans | None = None,
     ) -> None:
-        """Replace texts of the frame; ``None`` leaves a text as it is."""
-        given = {"title": title, "state": state, "age": age, "counters": counters}
+        """Replace texts of the frame; ``None`` leaves a text as it is, and a new title drops the short one."""
+        if title is not None and short_title is None:
+            short_title = NOTHING
+        given = {"title": title, "state": state, "age": age, "counters": counters, "short_title": short_title}
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
             before, self._edge = self._edge, edge
-            self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
+            below = edge[2:4] != before[2:4]
+            self._write_edge(above=edge != before._replace(age=edge.age, counters=edge.counters), below=below)
 
     def show_pause(self, words: StyledSpans) -> None:
         """Say before the state that the pane is paused; an empty text says no longer so."""
@@ -143,7 +149,7 @@ class Pane(Container):
         state = self._edge.state
         if _has_words(self._pause):
             state = (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
-        self._border_title = self._edge_content(self._edge.title, state)
+        self._border_title = self._edge_content(*self._fitting_title(state))
         self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters, drops_parts=True)
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
@@ -153,6 +159,22 @@ class Pane(Container):
         left, top = self.content_offset
         lines = [-top] * above + [height - 1 - top] * below
         self.refresh(*(Region(-left, y, width, 1) for y in lines))
+
+    def _fitting_title(self, state: StyledSpans) -> tuple[StyledSpans, StyledSpans]:
+        """Return title and state, or in a narrow pane the short title with as much of the state as fits whole."""
+        title, short = self._edge.title, self._edge.short_title
+        room = self.outer_size.width - _CORNERS - _LEAST_RULE - 2
+
+        def cells(text: StyledSpans) -> int:
+            return to_content(text).cell_length
+
+        if not _has_words(short) or cells(title) + cells(state) <= room:
+            return title, state
+        dot = f" {get_app(self).glyphs.dot} "
+        spans = to_spans(state)
+        first = next((n for n, (text, _) in enumerate(spans) if n and text.startswith(dot)), len(spans))
+        fits = ((text, kept) for text in (title, short) for kept in (state, spans[:first]))
+        return next((pair for pair in fits if cells(pair[0]) + cells(pair[1]) <= room), (short, spans[:first]))
 
     def _edge_content(self, left: StyledSpans, right: StyledSpans, *, drops_parts: bool = False) -> Content | None:
         """Return both texts of an edge as one, because Textual supports only one."""
