@@ -48,7 +48,11 @@ def search_model_servers(screen: ConsoleScreen) -> None:
     session = screen.connected_session()
     if session is None:
         return
-    if not can_search(console):
+    if console.launch.demo:
+        screen.notify_user(
+            "The demo looks for no model servers; your own local service does: runwatch --local", Role.WARN
+        )
+    elif not can_search(console):
         screen.notify_user("Only your own local service looks for model servers: runwatch --local", Role.WARN)
     else:
         screen.notify_user(f"{_WORK} on the usual ports of this machine{console.glyphs.ellipsis}")
