@@ -269,3 +269,22 @@ def test_only_a_model_of_a_pool_depends_on_the_balance(lane: str | None, is_said
     entry = resources.catalog_entry(connection={"access_lane": lane})
     shown = " ".join("\n".join(map(str, text_output.detail_lines(resource_named("models"), entry, CONTEXT))).split())
     assert ("your balance decides what can run" in shown) == is_said
+
+
+@pytest.mark.parametrize(
+    ("over", "shown"),
+    [
+        ({}, "✓ ready"),
+        ({"test_state": "untested"}, "◷ untested"),
+        ({"revoked_at": "2026-11-20T10:00:00Z", "status": "disabled"}, "⊘ revoked"),
+    ],
+)
+def test_a_connection_has_one_status_in_the_list_and_in_the_detail(over: dict[str, Any], shown: str) -> None:
+    spec, connection = resource_named("sources"), resources.connection(usable=not over, **over)
+    assert spec is not None
+    (row,) = table.build_rows(spec, [connection], CONTEXT)
+    assert cells_of(row)["status"] == shown
+    lines = [each for section in build_sections(spec, connection, CONTEXT) for each in section.lines]
+    stated = [each.text for each in lines if each.label == "status"]
+    assert stated[0] == shown
+    assert stated[1:] == (["disabled"] if "status" in over else [])

@@ -14,7 +14,7 @@ from runwatch.view.spec.resource import ComputedLine, ResourceSpec, SectionSpec,
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import joined_cell
+from runwatch.view.text.status_format import joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
@@ -32,6 +32,15 @@ def _standing(connection: SourceConnection) -> str | None:
         # Tested with an earlier key, or switched off since.
         return "untested" if connection.status == "active" else connection.status
     return connection.status
+
+
+def _status(connection: SourceConnection, _: object, context: RenderContext) -> CellText:
+    return status_cell(_standing(connection), context)
+
+
+def _status_member(connection: SourceConnection) -> str:
+    """Return the member that the status replaces; another word of the service is listed with the other members."""
+    return "status" if connection.status in {"active", _standing(connection)} else ""
 
 
 def _is_on(connection: SourceConnection) -> bool:
@@ -92,7 +101,9 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
         SectionSpec(
             "Connection",
             (
-                *member_lines("connection_id display_name source_id status:status usable"),
+                *member_lines("connection_id display_name source_id"),
+                ComputedLine("status", _status, _status_member),
+                *member_lines("usable"),
                 ComputedLine("means", _means),
                 *member_lines(
                     "auth_scheme source_scope access_lane commercial_owner credential_owner customer_ref"
