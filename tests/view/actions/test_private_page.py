@@ -98,8 +98,8 @@ def test_what_a_test_and_a_reading_of_models_do_is_reported_for_named_models_and
     assert TEST.mutation is not None
     said = SYNC.mutation.sentence(named)
     assert "for its models, adds the 2 that were named for it, and keeps the list. No model is run." in said
-    assert "Asks the source of Tiny for its models" in SYNC.mutation.sentence(
+    assert 'Asks the source of "Tiny" for its models' in SYNC.mutation.sentence(
         resources.connection("conn_1", display_name="Tiny")
     )
-    assert TEST.mutation.sentence(named).startswith("Calls the source of Tiny, which takes no key. Each model")
+    assert TEST.mutation.sentence(named).startswith('Calls the source of "Tiny", which takes no key. Each model')
     assert "with its key" in TEST.mutation.sentence(resources.connection("conn_1", auth_scheme="api_key"))

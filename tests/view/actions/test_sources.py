@@ -116,3 +116,10 @@ def test_a_rotation_tests_the_key_first_where_the_service_can(
 def test_another_key_is_offered_only_where_there_is_one(over: dict[str, str], label: str, can: bool) -> None:
     connection = resources.connection("conn_1", **over)
     assert (ROTATE.label_of(connection), ROTATE.enabled_when(connection)) == (label, can)
+
+
+def test_a_sentence_quotes_a_name_that_may_have_a_comma() -> None:
+    connection = SourceConnection({"connection_id": "conn_1", "display_name": "Box, own account", "auth_scheme": "key"})
+    assert DISCONNECT.mutation is not None
+    told = DISCONNECT.mutation.sentence(connection)
+    assert told.startswith('Disconnects "Box, own account" for good and destroys its key.')

@@ -189,6 +189,7 @@ def build_action_dialog(
         typed=make_typed_confirmation(session, record_id) if record_id else None,
         age=list_age(session, operation.record) if record_id else None,
         record_id=record_id,
+        is_destructive=action.is_destructive,
         shows_secret=bool(mutation.one_time_member) or mutation.private_page is not None,
     )
     if record_id:

@@ -256,6 +256,7 @@ class _Discard(WriteSender):
             rows=() if is_one else _rows(screen, writes),
             typed=None if is_one else _typed_count(session, writes),
             age=_sent(screen, writes[0]) if is_one else None,
+            is_destructive=True,
         )
         keys = _row_keys(writes)
         items = [PendingWrite(keys[write.id], write.request, write) for write in writes]

@@ -10,7 +10,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
-from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME
+from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME, quote_name
 from runwatch.view.actions.form import field_text
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField, Suggestions
@@ -175,7 +175,7 @@ EDIT: Final = ResourceAction[Arm](
     off_because="It is disabled and cannot be enabled again.",
     mutation=Mutation(
         operation="patchArmsByArmId",
-        sentence=lambda it: f"Changes {it.display_name or it.id}. Unchanged fields are not sent.",
+        sentence=lambda it: f"Changes {quote_name(it)}. Unchanged fields are not sent.",
         fields=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
         command_fields=(*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL),
         changes_only=True,
@@ -189,7 +189,7 @@ DISABLE: Final = ResourceAction[Arm](
     enabled_when=lambda it: it.status != "disabled", off_because="It is disabled already.",
     mutation=Mutation(
         operation="deleteArmsByArmId",
-        sentence=lambda it: f"Disables {it.display_name or it.id} for good: no run is routed to it any more. Runs that"
+        sentence=lambda it: f"Disables {quote_name(it)} for good: no run is routed to it any more. Runs that"
         " use it already are not stopped.",
         cancel_label="Keep it",
         done="disabled",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from runwatch.records.record import Record
 from runwatch.view.spec.action_parts import FieldOption, FormField
+
+
+def quote_name(record: Record) -> str:
+    """Return the display name in quotes, as it may be of several words or have a comma; the id if there is none."""
+    name = record.raw.get("display_name")
+    return f'"{name}"' if isinstance(name, str) and name else record.id
+
 
 NAME: Final = FormField(
     path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,

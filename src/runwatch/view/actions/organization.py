@@ -13,7 +13,7 @@ from runwatch.records.api_key import MAX_KEY_S, ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.proposal import Proposal
-from runwatch.view.actions.fields import NAME
+from runwatch.view.actions.fields import NAME, quote_name
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
 
@@ -137,7 +137,7 @@ REVOKE_KEY: Final = ResourceAction[ApiKey](
     enabled_when=lambda it: it.status != "revoked", off_because="It is revoked already, for good.",
     mutation=Mutation(
         operation="postApiKeysByApiKeyIdRevoke",
-        sentence=lambda it: f"Revokes key {it.display_name or it.id} at once and for good. Every client that uses it is"
+        sentence=lambda it: f"Revokes key {quote_name(it)} at once and for good. Every client that uses it is"
         " refused from then on, also this console if it is its own key.",
         cancel_label="Keep it",
         done="revoked",

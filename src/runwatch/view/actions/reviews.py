@@ -10,7 +10,7 @@ from typing import Any, Final
 from runwatch.records.agent import ReviewAgent
 from runwatch.records.arm import Arm
 from runwatch.records.github import GithubConnection
-from runwatch.view.actions.fields import ADDRESS, AUTH_REF, NAME
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, NAME, quote_name
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField, IntentNote, Suggestions
@@ -89,7 +89,7 @@ DISABLE: Final = ResourceAction[ReviewAgent](
     mutation=Mutation(
         operation="deleteArmsByArmId",
         sentence=lambda it: (
-            f"Disables {it.display_name or it.id} for good: no job is given to it any more, and its key is destroyed."
+            f"Disables {quote_name(it)} for good: no job is given to it any more, and its key is destroyed."
         ),
         cancel_label="Keep it",
         invalidates=(ReviewAgent, Arm),

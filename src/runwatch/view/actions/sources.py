@@ -18,6 +18,7 @@ from runwatch.records.source import (
     SourceConnection,
     SourceProfile,
 )
+from runwatch.view.actions.fields import quote_name
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
@@ -119,7 +120,7 @@ def _test_effect(connection: SourceConnection) -> str:
 
 
 def _sync_effect(connection: SourceConnection) -> str:
-    name, count = connection.display_name or connection.id, _named_models(connection)
+    name, count = quote_name(connection), _named_models(connection)
     added = f", adds the {count} that were named for it" if count else ""
     return f"Asks the source of {name} for its models{added}, and keeps the list."
 
@@ -238,7 +239,7 @@ def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None)
         off_because="It is disconnected.",
         mutation=Mutation(
             operation="postSourceConnectionsByConnectionIdTest",
-            sentence=lambda it: f"Calls the source of {it.display_name or it.id}{_keyed(it)}. {_test_effect(it)}",
+            sentence=lambda it: f"Calls the source of {quote_name(it)}{_keyed(it)}. {_test_effect(it)}",
             cancel_label="Do not call it",
             summarize=_usable,
             then=then,
@@ -407,7 +408,7 @@ NAME_MODELS: Final = ResourceAction[SourceConnection](
     off_because="It is disconnected.",
     mutation=Mutation(
         operation="postSourceConnectionsByConnectionIdDeploymentsSync",
-        sentence=lambda it: f"Each model to add is called once over {it.display_name or it.id}, with the smallest"
+        sentence=lambda it: f"Each model to add is called once over {quote_name(it)}, with the smallest"
         " message; if one fails, nothing changes. A model to remove is taken off without a call.",
         confirm_label="Change them",
         fields=(
@@ -428,7 +429,7 @@ ROTATE: Final = ResourceAction[SourceConnection](
     label_for=lambda it: "Give it a key" if it.auth_scheme == KEYLESS else None,
     mutation=Mutation(
         operation="postSourceCredentialHandoffs",
-        sentence=lambda it: f"Asks for a private page on which {_which_key(it)} for {it.display_name or it.id} is"
+        sentence=lambda it: f"Asks for a private page on which {_which_key(it)} for {quote_name(it)} is"
         " entered."
         f" {_until_then(it)} No key is ever typed here.",
         members=_same_endpoint,
@@ -443,7 +444,7 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",
-        sentence=lambda it: f"Disconnects {it.display_name or it.id} for good{_with_its_key(it)}. Its models and the"
+        sentence=lambda it: f"Disconnects {quote_name(it)} for good{_with_its_key(it)}. Its models and the"
         " saved models that use them are disabled with it.",
         cancel_label="Keep it connected",
         invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),

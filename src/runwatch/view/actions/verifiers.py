@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
-from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME, quote_name
 from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
@@ -135,7 +135,7 @@ EDIT: Final = ResourceAction[Verifier](
     off_because="It is retired.",
     mutation=Mutation(
         operation="patchVerifiersByVerifierId",
-        sentence=lambda it: f"Changes {it.display_name or it.id} and gives it another revision. Fields that you leave"
+        sentence=lambda it: f"Changes {quote_name(it)} and gives it another revision. Fields that you leave"
         " unchanged are not sent.",
         command_fields=(_DATA_CLASSES,),
         fields=(
@@ -160,7 +160,7 @@ RETIRE: Final = ResourceAction[Verifier](
     enabled_when=_is_there, off_because="It is retired already.",
     mutation=Mutation(
         operation="deleteVerifiersByVerifierId",
-        sentence=lambda it: f"Retires {it.display_name or it.id} for good: no run can name it any more, and its key"
+        sentence=lambda it: f"Retires {quote_name(it)} for good: no run can name it any more, and its key"
         " is destroyed.",
         cancel_label="Keep it",
         invalidates=(Verifier,),

@@ -10,7 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from runwatch.tui.core.messages import CopyRequested
-from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.rendering import label_span, to_content
+from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.tui.widgets.panes.pane import Pane
@@ -72,6 +73,22 @@ async def test_a_dialog_stays_where_its_first_frame_was() -> None:
         await pilot.pause()
         assert places
         assert set(places) == {dialog.query_one(Pane).region.y}
+
+
+async def test_the_key_has_a_line_of_its_own() -> None:
+    async with running(Stage(), (100, 30)) as (app, pilot):
+        await opened(app, pilot, samples.start_one())
+        rows = [row.strip("┃ ") for row in lines_of(app)]
+        request = rows.index("POST /v1/executions")
+        assert rows[request + 1] == f"idempotency key {samples.start_one().key}"
+
+
+@pytest.mark.parametrize("is_destructive", [False, True])
+async def test_only_a_button_that_ends_or_deletes_something_is_red(*, is_destructive: bool) -> None:
+    async with running(Stage(), (100, 30)) as (app, pilot):
+        dialog = await opened(app, pilot, replace(samples.start_one(), is_destructive=is_destructive))
+        drawn = to_content(line("  Start the run  "), Role.BAD if is_destructive else Role.PLAIN)
+        assert dialog.query_one("#dialog-confirm", TextButton).render() == drawn
 
 
 async def test_enter_on_the_first_button_leaves_and_changes_nothing() -> None:

@@ -108,6 +108,7 @@ def _build_cancel_dialog(
         key=None if many else line(writes[0].write.key),
         typed=typed,
         record_id="" if many else runs[0].id,
+        is_destructive=True,
         make_updated=make_updated,
     )
 

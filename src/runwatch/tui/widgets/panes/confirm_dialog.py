@@ -98,6 +98,7 @@ class DialogText:
         record_id: The id of the record, to copy it; empty for a new one, or for several.
         shows_secret: Whether the response holds a secret that only this dialog shows, so that it cannot be left before
             the response has come.
+        is_destructive: Whether it ends or deletes something, so that its button is red.
         warning: Why sending this may do the same twice; ``None`` for no warning.
         make_updated: Returns this text with the state and the age of the data as they are now, asked every second;
             ``None`` if nothing in it changes.
@@ -116,6 +117,7 @@ class DialogText:
     age: SafeText | None = None
     record_id: str = ""
     shows_secret: bool = False
+    is_destructive: bool = False
     warning: SafeText | None = None
     make_updated: Callable[[], DialogText] | None = None
 
@@ -178,6 +180,9 @@ class ConfirmDialog(Dialog[None]):
                 background: $background;
             }
         }
+        & .-above {
+            margin-bottom: 0;
+        }
         & .-hidden {
             display: none;
         }
@@ -215,7 +220,9 @@ class ConfirmDialog(Dialog[None]):
             if text.warning is not None:
                 yield Static(to_content(text.warning, Role.WARN), id="dialog-warning")
             yield Static(id="dialog-note", classes="-hidden")
-            yield Static(to_content(self._request()))
+            yield Static(to_content(text.request), classes="-above" if text.key is not None else "")
+            if text.key is not None:
+                yield Static(to_content(line(f"idempotency key {text.key}")))
             if text.body is not None:
                 body = DetailView(id="dialog-body")
                 # Fill the body before the first frame, so that no button moves away from the mouse.
@@ -235,7 +242,8 @@ class ConfirmDialog(Dialog[None]):
             with Horizontal(classes=BUTTONS):
                 yield TextButton(text.keep, id="dialog-keep")
                 yield TextButton(line("Copy"), id="dialog-copy")
-                yield TextButton(text.confirm, role=Role.BAD, id="dialog-confirm")
+                role = Role.BAD if text.is_destructive else Role.PLAIN
+                yield TextButton(text.confirm, role=role, id="dialog-confirm")
                 yield TextButton(line("Retry with the same key"), id="dialog-again")
 
     def on_resize(self) -> None:
@@ -478,11 +486,6 @@ class ConfirmDialog(Dialog[None]):
     def _is_typed(self, text: str) -> bool:
         typed = self._text.typed
         return typed is None or text.strip() == typed.expected
-
-    def _request(self) -> tuple[StyledSpan, ...]:
-        key = self._text.key
-        more = () if key is None else (label_span(f"   idempotency key {key}"),)
-        return (*to_spans(self._text.request), *more)
 
     def _send(self) -> None:
         self._can_retry, self._problem = False, None
