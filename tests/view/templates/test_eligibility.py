@@ -218,3 +218,13 @@ def test_the_markdown_report_escapes_what_would_be_markup() -> None:
     assert "<b>" not in text
     assert "[x](y)" not in text
     assert all(line.count(" | ") in {4, 8} or not line.startswith("| ") for line in text.splitlines())
+
+
+def test_the_list_says_what_to_do_without_the_command_and_nothing_of_an_unknown_certification() -> None:
+    detail = "Test the connection: runwatch sources test conn_1"
+    blocker = {"code": "connection_test_required", "next_action": {"type": "test_connection", "detail": detail}}
+    facts = TemplateFacts(Template({**BLOCKED.raw, "blockers": [blocker]}))
+    cells = cells_of(build_rows(TEMPLATES, [facts], CONTEXT)[0])
+    assert cells["next"] == "Test the connection"
+    assert cells["standing"] == CONTEXT.glyphs.nothing
+    assert detail in [entry.text for section in build_sections(TEMPLATES, facts, CONTEXT) for entry in section.lines]

@@ -153,7 +153,7 @@ def _byok_blocker(estate: OrganizationState) -> TemplateBlocker:
             "connection_test_required",
             f"The connection {row['connection_id']} {reason}.",
             "test_source_connection",
-            f"Test it: {runwatch_command('sources test', row['connection_id'])}",
+            f"Test the connection: {runwatch_command('sources test', row['connection_id'])}",
         )
     return TemplateBlocker(
         "deployment_required",

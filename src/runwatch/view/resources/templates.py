@@ -13,12 +13,12 @@ from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, Re
 from runwatch.view.templates import catalog_consistency, eligibility
 from runwatch.view.templates.applications import waiting_text
 from runwatch.view.templates.decisions import decision_cell, decision_line
-from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_text
+from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_words
 from runwatch.view.templates.next_actions import find_action_target, find_step
 from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.status_format import advice_cell, joined_cell
+from runwatch.view.text.status_format import advice_cell, joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 LeadsTo = Callable[[Any, Any], LineTarget | None]
@@ -120,10 +120,10 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         column("template|id|template_id=id", min_cells=17, max_cells=32),
         column("version|template_version=template.template_version", hide_order=1, is_extra=True),
         column("lane|access_lane=template.access_lane", hide_order=5, min_cells=13),
-        column("blockers", lambda it: len(it.blockers), title="count", align="right", hide_order=6, min_cells=5),
+        column("blockers", lambda it: len(it.blockers), align="right", hide_order=6, min_cells=8),
         column(
-            "blocker|code", lambda it: it.codes or None, format=joined_cell, hide_order=7, min_cells=17,
-            whole_first=True,
+            "blocker|code", lambda it: it.codes or None, title="blocked by", format=joined_cell, hide_order=7,
+            min_cells=17, whole_first=True,
         ),
         column(
             "decision", lambda it: it.decision.verdict if it.decision else None, cell=_decision_cell, hide_order=8,
@@ -132,11 +132,12 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
         column(
             "plans", lambda it: len(it.template.alternative_plans or ()), align="right", hide_order=2, is_extra=True,
         ),
-        status_column(
-            "standing", lambda it: certification_label(it.template), title="certified", hide_order=3, min_cells=9,
+        column(
+            "standing", lambda it: certification_label(it.template), title="certified", format=status_cell,
+            hide_order=3, min_cells=9, hide_if_empty=True, whole_first=True,
         ),
         column(
-            "next", next_action_text, format=advice_cell, hide_order=4, min_cells=18, max_cells=60, whole_first=True
+            "next", next_action_words, format=advice_cell, hide_order=4, min_cells=18, max_cells=60, whole_first=True
         ),
     ),
     fields=(

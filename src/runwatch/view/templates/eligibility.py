@@ -88,10 +88,11 @@ def eligibility_text(template: Template) -> StyledText:
     return StyledText(line(f"Not eligible: {blockers if count else 'the service names no blocker'}."), Role.BAD)
 
 
-def next_action_text(facts: TemplateFacts) -> str | None:
-    """Return the first next action that clears a blocker."""
+def next_action_words(facts: TemplateFacts) -> str | None:
+    """Return the first next action that clears a blocker, without its command, which the detail has."""
     actions = (blocker.next_action for blocker in facts.blockers)
-    return next((action.detail or action.type for action in actions if action is not None), None)
+    text = next((action.detail or action.type for action in actions if action is not None), None)
+    return None if text is None else text.partition(": runwatch ")[0]
 
 
 def certification_label(template: Template) -> str | None:
