@@ -64,7 +64,10 @@ NOTHING_SELECTED: Final = (label_span("nothing selected"),)
 """Title of a detail without a record."""
 
 DETAIL_SHARE: Final = 0.32
-"""The detail's part of a wide window beside a list that needs the rest."""
+"""The detail's part of a wide window that is too low for a detail below a list that needs the rest."""
+
+MIN_DETAIL_CELLS: Final = 44
+"""Width that a list leaves to a detail beside it; with less, the detail is below the list."""
 
 DETAIL_CELLS: Final = 90
 """Width of a detail beside a list that needs little; longer lines are hard to read."""
@@ -150,6 +153,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         self._left_at: str | None = None
         self._opens_wanted = False
         self._lacks_notes = False
+        self._most_wanted = 0
 
     # Widgets and content.
 
@@ -255,7 +259,7 @@ class ResourceScreen(ListScreen, RecordScreen):
         wanted, possible = self._split.place, self._possible_sides()
         if wanted in possible:
             return wanted
-        if width >= self.BESIDE_FROM:
+        if width >= self.BESIDE_FROM and (width - self._most_wanted >= MIN_DETAIL_CELLS or "below" not in possible):
             return "beside"
         return "below" if width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS else None
 
@@ -281,13 +285,18 @@ class ResourceScreen(ListScreen, RecordScreen):
         if most is not None or pane.styles.has_rule("max_height"):
             pane.styles.max_height = most
 
+    @property
+    def _wanted_cells(self) -> int:
+        """The width in which the list is whole."""
+        return self.table.wanted_cells + _LIST_FRAME_CELLS
+
     def usual_share(self) -> float:
         """Return the share of the width of a detail beside rows; 0 for that of the style sheet."""
         if not self._total:
             return 0.0
         width = self.size.width
-        left = width - self.table.wanted_cells - _LIST_FRAME_CELLS
-        return min(DETAIL_CELLS, max(left, DETAIL_SHARE * width)) / width
+        left = width - self._wanted_cells
+        return min(DETAIL_CELLS, left if left >= MIN_DETAIL_CELLS else DETAIL_SHARE * width) / width
 
     @property
     def _split(self) -> PaneSplit:
@@ -440,7 +449,10 @@ class ResourceScreen(ListScreen, RecordScreen):
 
     def rows_shown(self, *, keeps_detail: bool) -> None:
         """Select the record waited for, and draw the detail."""
-        self._fit_panes()
+        if self._total:
+            # It only grows, so that a filter moves no pane.
+            self._most_wanted = max(self._most_wanted, self._wanted_cells)
+        self.apply_width()
         if self._wanted is not None and self.table.select(self._wanted):
             self._wanted = None
             if self._opens_wanted:
