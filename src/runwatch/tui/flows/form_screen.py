@@ -70,7 +70,7 @@ class FormScreen(CoveringScreen):
         field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
     """
 
-    NARROW_BELOW = 100
+    NARROW_BELOW = 120
     TAKES_TEXT = True
     GO_LABEL: ClassVar[str] = "Review…"
     """Label of the button that opens the dialog."""
@@ -199,11 +199,13 @@ class FormScreen(CoveringScreen):
         self.call_after_refresh(self._count_hidden)
 
     def _count_hidden(self) -> None:
-        """Say on the frame how many fields are below the window."""
+        """Say on the frame how many fields are below the window, and that the buttons are."""
         for pane in self.query("#inputs").results(Pane):
             count = self.fields.hidden_below()
-            words = f"{count} more field{'s' * (count != 1)} below" if count else ""
-            pane.set_border_text(counters=(label_span(words),))
+            parts = [f"{count} more field{'s' * (count != 1)}"] if count else []
+            if self.fields.is_below(self.query_one("#buttons")):
+                parts.append(self.GO_LABEL)
+            pane.set_border_text(counters=(label_span(f"{' and '.join(parts)} below" if parts else ""),))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()

@@ -109,9 +109,12 @@ class FormFields(VerticalScroll, can_focus=False):
 
     def hidden_below(self) -> int:
         """Return how many fields are below the visible part."""
-        end = self.scroll_offset.y + self.size.height
         rows = (field.parent for field in self.inputs())
-        return sum(isinstance(row, Widget) and row.virtual_region.y >= end for row in rows)
+        return sum(isinstance(row, Widget) and self.is_below(row) for row in rows)
+
+    def is_below(self, row: Widget) -> bool:
+        """Return whether a child is below the visible part."""
+        return row.virtual_region.y >= self.scroll_offset.y + self.size.height
 
     def go_to(self, id: str) -> None:
         """Focus a field, or the first one if the id is unknown."""
