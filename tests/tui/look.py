@@ -107,7 +107,10 @@ def lines_of(app: App[Any]) -> list[str]:
             row[left : left + len(cells)] = cells
             if left + len(cells) < width and row[left + len(cells)] == "":
                 row[left + len(cells)] = " "
-    return ["".join(row).rstrip() for row in rows]
+    lines = ["".join(row).rstrip() for row in rows]
+    # As the driver writes it.
+    translation = getattr(app, "translation", None)
+    return lines if translation is None else [line.translate(translation) for line in lines]
 
 
 def _cells(text: str) -> list[str]:

@@ -26,9 +26,6 @@ from runwatch.view.text.shell_commands import ShellService, profile_options
 if TYPE_CHECKING:
     from runwatch.view.detail.fold_state import FoldState
 
-ASCII_CLASS: Final = "-ascii"
-"""CSS class that a widget with a frame sets on itself when glyphs are ASCII."""
-
 
 class ChromeGlyphs(NamedTuple):
     """Glyphs of the interface itself, one cell each; data has its own glyphs.
@@ -84,9 +81,6 @@ class WidgetApp(TerminalApp):
         padding: 0 1;
         margin: 1 0;
         max-width: 80;
-    }
-    .-ascii > Tooltip {
-        border: ascii $role-accent;
     }
     """
 

@@ -17,7 +17,6 @@ from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import BY_ID, key_label, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
-from runwatch.tui.core.widget_app import ASCII_CLASS
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.refusals import is_read_only, key_refusal
@@ -130,7 +129,6 @@ class ConsoleScreen(Screen[None]):
         return self.app
 
     def on_mount(self) -> None:
-        self.set_class(self.console.is_ascii, ASCII_CLASS)
         self.apply_width()
         self.update_header()
         self.show_crumbs()

@@ -85,9 +85,9 @@ ASCII: Final = Glyphs(
     "*", "+", "x", "/", "!", "?", "-", "~", "|", ">", "&", "}", ">=", "-", ("[", "#", ".", "]"), ("|", "`", "|")
 )
 
-_OWN_MARKS: Final = "●✓✗⊘◷–…·→┄▕█░▏├└│×±≠•▲▼▸›─━■"
-TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>-[#.]|`|x~!*^v>>-=#")
-"""Table for ``str.translate``: the marks of runwatch's own sentences in ASCII, each one cell wide as before."""
+_OWN_MARKS: Final = "●✓✗⊘◷–…·→┄▕█░▏├└│×±≠•▲▼▸›─━■╭╮╰╯┏┓┗┛┃"
+TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>-[#.]|`|x~!*^v>>-=#++++++++|")
+"""Table for ``str.translate``: own marks and frames in ASCII, each one cell wide as before."""
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
 """Glyph sets by their name in the settings."""

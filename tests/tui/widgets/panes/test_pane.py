@@ -125,10 +125,12 @@ async def test_texts_told_before_the_pane_is_there_need_no_later_resize(monkeypa
 
 async def test_ascii_frames_say_the_focus_too() -> None:
     async with running(stage(ascii=True)) as (app, pilot):
-        assert lines_of(app)[0] == "+- Runs   14 of 212 " + "=" * 48 + " sort age -+"
+        assert lines_of(app)[0] == "+= Runs   14 of 212 " + "=" * 48 + " sort age =+"
+        assert lines_of(app)[9] == "+= updated 1s ago " + "=" * 52 + " live 3 =+"
+        assert lines_of(app)[10] == "+" + "-" * 78 + "+"
         await pilot.press("tab")
         assert lines_of(app)[0] == "+- Runs   14 of 212 " + "-" * 48 + " sort age -+"
-        assert [lines_of(app)[row] for row in (10, 19)] == ["+- " + "=" * 74 + " -+"] * 2
+        assert [lines_of(app)[row] for row in (10, 19)] == ["+" + "=" * 78 + "+"] * 2
         assert all(row.isascii() for row in lines_of(app))
 
 

@@ -43,7 +43,7 @@ class JumpLabels(Overlay, can_focus=True):
     JumpLabels {
         width: 100%;
         height: 100%;
-        &, &.-focused, &.-ascii, &.-ascii.-focused {
+        &, &.-focused {
             border: none;
         }
     }

@@ -16,7 +16,7 @@ from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.rendering import StyledSpans, to_content, to_spans
 from runwatch.tui.core.themes import ACCENT, FRAME
-from runwatch.tui.core.widget_app import ASCII_CLASS, get_app
+from runwatch.tui.core.widget_app import get_app
 from runwatch.view.text.safe_text import line
 
 _FOCUS_CLASS: Final = "-focused"
@@ -61,12 +61,6 @@ class Pane(Container):
             border: heavy $role-accent;
             border-title-color: $role-plain;
         }
-        &.-ascii {
-            border: ascii $frame;
-        }
-        &.-ascii.-focused {
-            border: ascii $role-accent;
-        }
     }
     """
 
@@ -104,7 +98,6 @@ class Pane(Container):
         return Strip.blank(self.size.width, self.rich_style)
 
     def on_mount(self) -> None:
-        self.set_class(get_app(self).is_ascii, ASCII_CLASS)
         # It counts as mounted only after this handler, and no resize follows if the first layout was before.
         self.call_after_refresh(self._write_edge)
 
@@ -180,22 +173,20 @@ class Pane(Container):
         """Return both texts of an edge as one, because Textual supports only one."""
         width = self.outer_size.width - _CORNERS
         app, focused = get_app(self), self.has_class(_FOCUS_CLASS)
-        # The ASCII frame is the same with the focus; only its rules show that.
-        needs_rule = (_has_words(left) and _has_words(right)) or (app.is_ascii and focused)
-        if width < 1 or not (_has_words(left) or _has_words(right) or needs_rule):
+        if width < 1 or not (_has_words(left) or _has_words(right)):
             return None
         mark, dot = app.glyphs.ellipsis, f" {app.glyphs.dot} " if drops_parts else ""
         least = dot.join(to_content(left).plain.split(dot)[:2]) if dot and _has_words(right) else ""
         right_content = _cut(right, width, mark, dot, cell_width(least) + _LEAST_RULE + 2 if least else 0)
-        if not needs_rule:
-            return _cut(left, width, mark, dot) if _has_words(left) else right_content
-        after = [right_content] if _has_words(right) else []
-        left_content = _cut(left, width - sum(_LEAST_RULE + 2 + text.cell_length for text in after), mark, dot)
-        before = [left_content] if _has_words(left) else []
-        cells = width - sum(text.cell_length + 1 for text in (*before, *after))
+        if not _has_words(right):
+            return _cut(left, width, mark, dot)
+        if not _has_words(left):
+            return right_content
+        left_content = _cut(left, width - _LEAST_RULE - 2 - right_content.cell_length, mark, dot)
+        cells = width - left_content.cell_length - right_content.cell_length - 2
         rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
         fill = Content.styled(rule * max(0, cells), f"$role-{ACCENT}" if focused else f"${FRAME}")
-        return Content(" ").join([*before, fill, *after])
+        return Content(" ").join([left_content, fill, right_content])
 
 
 def _has_words(text: StyledSpans) -> bool:
