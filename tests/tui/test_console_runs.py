@@ -16,6 +16,7 @@ from runwatch.base.json import loads
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.repositories.event_sequence import RunSequence
+from runwatch.tui.core.rendering import to_spans
 from runwatch.tui.flows.record_menus import run_named_action
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -352,6 +353,22 @@ async def test_a_queued_run_says_what_it_waits_for(tmp_path: Path) -> None:
         screen: Any = driven.app.screen
         screen.run_detail.choose("summary")
         await driven.comes("for its turn in the queue")
+
+
+async def test_counts_that_outgrow_the_border_are_counted_together_and_none_is_lost(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
+        screen = driven.app.screen
+        assert isinstance(screen, RunsScreen)
+        counts = {"live": 40, "failed": 1_204, "expired": 312, "cancelled": 88, "done": 3_412, "queued": 7}
+
+        def shown(**more: int) -> str:
+            screen._counted = screen.listing.shown, counts | more
+            return "".join(text for text, _ in to_spans(screen.counters()))
+
+        assert shown(expired=0, cancelled=0) == "live 40 (7 queued) · failed 1,204 · done 3,412"
+        assert shown() == "live 40 · failed 1,204 · other 400 · done 3,412"
+        assert shown(live=40_000, failed=120_400) == "live 40,000 · failed 120,400 · other 400 · done 3,412"
+        assert shown(live=40_000, failed=120_400, done=134_120) == "live 40,000 · failed 120,400 · other 134,520"
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:

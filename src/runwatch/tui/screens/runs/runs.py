@@ -163,7 +163,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def counters(self) -> StyledSpans:
         """Return the number of runs by state; done are all that ended in another one. Of the live ones, say how many
-        are queued if there is room.
+        are queued if there is room. Without room for every state, the last ones are counted together as other.
 
         Empty before the first response, not zeros.
         """
@@ -177,23 +177,29 @@ class RunsScreen(ResourceScreen, EventScreen):
                 counts[end if facts.is_final else "live"] += 1
             self._counted = self.listing.shown, counts
         counts = self._counted[1]
-        dot = self.console.glyphs.dot
+        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
+        shown = {name: counts[name] for name in _COUNTED if counts[name] or name not in {"expired", "cancelled"}}
+        ended = counts["expired"] + counts["cancelled"]
+        together = {"live": counts["live"], "failed": counts["failed"], "other": ended + counts["done"]}
+        forms = (shown, {**together, "other": ended, "done": counts["done"]}, together)
+        for form in forms:
+            parts = self._count_spans(form)
+            if _width(parts) <= room:
+                break
+        queued = label_span(f" ({grouped_number(counts.get('queued', 0))} queued)")
+        if counts.get("queued") and _width((*parts, queued)) <= room:
+            parts.insert(1, queued)
+        return tuple(parts)
+
+    def _count_spans(self, counts: Mapping[str, int]) -> list[StyledSpan]:
         parts: list[StyledSpan] = []
-        for name in _COUNTED:
-            number = counts[name]
-            if not number and name in {"expired", "cancelled"}:
-                continue
+        for name, number in counts.items():
             if parts:
-                parts.append(label_span(f" {dot} "))
+                parts.append(label_span(f" {self.console.glyphs.dot} "))
             parts.append(
                 label_span(f"{name} {grouped_number(number)}", Role.LIVE if name == "live" and number else Role.QUIET)
             )
-        waiting = counts.get("queued", 0)
-        queued = f" ({grouped_number(waiting)} queued)"
-        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
-        if waiting and cell_width("".join(text for text, _ in parts) + queued) <= room:
-            parts.insert(1, label_span(queued))
-        return tuple(parts)
+        return parts
 
     def usual_share(self) -> float:
         """Return the share of the width that events have beside the list."""
@@ -554,6 +560,10 @@ class RunsScreen(ResourceScreen, EventScreen):
         else:
             parts = [known, f"heard {freshness_text(self.console.clock.monotonic() - news.answered_at)}", waits]
         return (label_span(f" {dot} ".join(filter(None, parts))),)
+
+
+def _width(spans: Iterable[StyledSpan]) -> int:
+    return cell_width("".join(text for text, _ in spans))
 
 
 def _count_queue(rows: Sequence[RecordRow[Any]]) -> tuple[int, int]:
