@@ -69,6 +69,7 @@ def test_money_in_details_has_the_digits_that_were_sent(amount: Decimal | None, 
         (before(seconds=-30), "0s"),
         (before(minutes=-5), "in 5m"),
         (before(days=-10), "in 10d"),
+        (before(days=-333, hours=-20), "in 334d"),
     ],
 )
 def test_ages_are_short_and_never_negative(at: datetime | None, text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
+from math import ceil
 from typing import Final, Literal
 
 from runwatch.base.lazy_pattern import lazy_pattern
@@ -157,11 +158,14 @@ def short_duration(seconds: float) -> str:
 def age(at: datetime | None, now: datetime) -> SafeText:
     """Format an age for a list: ``5s``, ``4m``, ``3h``, ``2d``; ``in 5m`` for a future time.
 
-    Clocks of two machines differ, so a time less than a minute ahead counts as now.
+    Clocks of two machines differ, so a time less than a minute ahead counts as now. Of the days to a future time, a
+    started one counts as a whole one, as in the service's own count of days.
     """
     if at is None:
         return line(None)
     seconds = seconds_since(at, now)
+    if seconds <= -_DAY:
+        return line(f"in {ceil(-seconds / _DAY)}d")
     return line(f"in {short_duration(-seconds)}" if seconds <= -_MINUTE else short_duration(max(seconds, 0)))
 
 
