@@ -7,6 +7,7 @@ import pytest
 from runwatch.base.text import cell_width
 from runwatch.view.manual.markdown import CodeBlock
 from runwatch.view.manual.pages import TOPICS, page_blocks, page_sections, page_text, search_manual, topics_section
+from runwatch.view.text.glyphs import ASCII, TO_ASCII
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -25,6 +26,12 @@ def test_text_and_sections_have_the_same_words(topic: str) -> None:
     words = " ".join(f"{part.title} {' '.join(str(entry.text) for entry in part.lines)}" for part in sections).split()
     ruled = [word for word in page_text(topic, 76).split() if set(word) - {"=", "-"}]
     assert ruled == [word for word in words if set(word) - {"=", "-"}]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_page_has_an_ascii_form(topic: str) -> None:
+    texts = [str(entry.text) for part in page_sections(topic, 76, ASCII) for entry in part.lines]
+    assert {mark for mark in "".join(texts).translate(TO_ASCII) if not mark.isascii()} == set()
 
 
 def test_paragraphs_are_set_apart_and_items_are_not() -> None:

@@ -225,7 +225,7 @@ class HelpScreen(CoveringScreen):
             return service_sections(self.console.keys.shown)
         if self._page is None:
             return [topics_section()]
-        return page_sections(self._page.topic, self._cells)
+        return page_sections(self._page.topic, self._cells, self.console.glyphs)
 
     def _search_all(self) -> list[DetailSection]:
         """Return the matches of all tabs and of every page of the manual.
@@ -240,7 +240,10 @@ class HelpScreen(CoveringScreen):
             *reference_sections(self.console.launch.paths, key_of, self.console.glyphs),
             *service_sections(key_of),
         ]
-        return [*search_sections(parts, self._search), *search_manual(self._search, self._cells)]
+        return [
+            *search_sections(parts, self._search),
+            *search_manual(self._search, self._cells, glyphs=self.console.glyphs),
+        ]
 
     @property
     def _cells(self) -> int:

@@ -15,6 +15,7 @@ import runwatch
 from runwatch.base.text import cell_width
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.manual.markdown import Block, Heading, Paragraph, layout_block, parse_markdown, select_matches
+from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, block, line
 
 TOPICS: Final[Mapping[str, str]] = {
@@ -46,13 +47,13 @@ DIRECTORY: Final = Path(runwatch.__file__).parent / "manual"
 
 
 @cache
-def page_blocks(topic: str) -> tuple[Block, ...]:
+def page_blocks(topic: str, glyphs: Glyphs = UNICODE) -> tuple[Block, ...]:
     """Read a page.
 
     Args:
         topic: One of :data:`TOPICS`.
     """
-    return tuple(parse_markdown((DIRECTORY / f"{topic}.md").read_text("utf-8")))
+    return tuple(parse_markdown(glyphs.plain((DIRECTORY / f"{topic}.md").read_text("utf-8"))))
 
 
 def page_text(topic: str, width: int) -> SafeText:
@@ -71,12 +72,12 @@ def page_text(topic: str, width: int) -> SafeText:
     return block("\n".join(made).strip("\n") + "\n")
 
 
-def page_sections(topic: str, width: int) -> list[DetailSection]:
+def page_sections(topic: str, width: int, glyphs: Glyphs = UNICODE) -> list[DetailSection]:
     """Return a page as sections for the console, one for each heading. Only code is wider than ``width`` cells."""
     made: list[DetailSection] = []
     title, lines = line(topic), list[DetailLine]()
     before: Block | None = None
-    for item in page_blocks(topic):
+    for item in page_blocks(topic, glyphs):
         if isinstance(item, Heading):
             made += [DetailSection(title, tuple(lines))] if before is not None else []
             title, lines = line(item.text), []
@@ -110,7 +111,7 @@ def topics_section() -> DetailSection:
     )
 
 
-def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailSection]:
+def search_manual(text: str, width: int, limit: int = MAX_FOUND, *, glyphs: Glyphs = UNICODE) -> list[DetailSection]:
     """Return the paragraphs and table rows of all pages that contain every word, under their page and heading.
 
     Args:
@@ -121,7 +122,7 @@ def search_manual(text: str, width: int, limit: int = MAX_FOUND) -> list[DetailS
     for topic in TOPICS:
         heading = line("")
         lines: list[DetailLine] = []
-        for item in (*page_blocks(topic), Heading(1, "")):
+        for item in (*page_blocks(topic, glyphs), Heading(1, "")):
             if isinstance(item, Heading):
                 if lines:
                     found.append(DetailSection(line(f"{topic}: {heading}"), tuple(lines)))

@@ -75,7 +75,7 @@ class Glyphs(NamedTuple):
 
     def plain(self, text: str) -> str:
         """Return text for plain output: with this set in ASCII, without marks beyond ASCII."""
-        return text.translate(TO_ASCII) if self.ellipsis.isascii() else text
+        return text.translate(_PLAIN) if self.ellipsis.isascii() else text
 
 
 UNICODE: Final = Glyphs(
@@ -88,6 +88,9 @@ ASCII: Final = Glyphs(
 _OWN_MARKS: Final = "●✓✗⊘◷–…·→┄▕█░▏├└│×±≠•▲▼▸›─━■╭╮╰╯┏┓┗┛┃"
 TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>-[#.]|`|x~!*^v>>-=#++++++++|")
 """Table for ``str.translate``: own marks and frames in ASCII, each one cell wide as before."""
+
+_PLAIN: Final[Mapping[int, int | str]] = {**TO_ASCII, **str.maketrans({"≥": ">=", "≤": "<=", "µ": "u"})}
+"""The same for text that is not laid out yet, where a mark may become wider."""
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
 """Glyph sets by their name in the settings."""
