@@ -69,6 +69,28 @@ async def test_every_screen_in_its_main_state(tmp_path: Path, size: tuple[int, i
     assert not others, "\n".join(others)
 
 
+async def test_every_screen_and_the_help_have_an_ascii_form(tmp_path: Path) -> None:
+    found: dict[str, set[str]] = {}
+    for name in SCREENS:
+        (tmp_path / name).mkdir()
+        async with console(
+            noon.service(), tmp_path / name, size=(120, 36), open_at=name, settings='glyphs = "ascii"\n'
+        ) as driven:
+            write_journal(driven)
+            Scene(driven).enter(LoadState.FRESH)
+            await settle_drawn(driven)
+            found[name] = foreign_marks(driven)
+            if name == SCREENS[0]:
+                await driven.press("?")
+                await driven.reaches("beside a heading: sorted", ">", ">")
+                found["help"] = foreign_marks(driven)
+    assert {name: marks for name, marks in found.items() if marks} == {}
+
+
+def foreign_marks(driven: Driven) -> set[str]:
+    return {mark for mark in driven.text if not mark.isascii()}
+
+
 @pytest.mark.exhaustive
 @each_size
 @pytest.mark.parametrize("name", SCREENS)
