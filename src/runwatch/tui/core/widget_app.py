@@ -33,8 +33,8 @@ class ChromeGlyphs(NamedTuple):
     Attributes:
         cursor: Before the selected line.
         marked: Before a marked line.
-        rising: Beside the sort column, ascending.
-        falling: Beside the sort column, descending.
+        rising: Beside the sort column, the smallest or oldest first.
+        falling: Beside the sort column, the largest or newest first.
         crumb: Between two breadcrumbs.
         rule: Frame lines.
         rule_focus: Frame lines of the focused pane.

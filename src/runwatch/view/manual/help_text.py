@@ -121,6 +121,13 @@ def legend_section(glyphs: Glyphs) -> DetailSection:
         tuple(
             DetailLine(line("   ".join(getattr(each, name) for each in sets)), line(meaning), role)
             for name, role, meaning in marks
+        )
+        + tuple(
+            DetailLine(line("   ".join(each.plain(mark) for each in sets)), line(meaning))
+            for mark, meaning in {
+                "▲": "beside a heading: sorted by it, the smallest or oldest first",
+                "▼": "beside a heading: sorted by it, the largest or newest first",
+            }.items()
         ),
     )
 

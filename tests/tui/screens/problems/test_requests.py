@@ -48,7 +48,7 @@ async def test_at_80_columns_each_request_has_its_profile_and_the_time_of_day_is
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.reaches("/v1/executions ", "H")
         heads = next(row for row in driven.lines if "status" in row)
-        assert heads.split()[1:] == ["time", "▲", "status", "method", "path", "profile", "took", "try", "bytes", "┃"]
+        assert heads.split()[1:] == ["time", "▼", "status", "method", "path", "profile", "took", "try", "bytes", "┃"]
         await driven.shows(re.compile(r"/v1/executions +environment +\d"))
         ages = driven.app.screen.table.shown_columns  # type: ignore[attr-defined]
         await driven.reaches(re.compile(r"^┃ . \d\d:\d\d:\d\d +✓ 200", re.MULTILINE), "t")

@@ -489,7 +489,8 @@ class RecordTable(LineList, inherit_bindings=False):
         if self._sorted_by is None or self._sorted_by[0] != column.id:
             return line(column.title)
         marks = get_app(self).chrome_glyphs
-        return line(f"{column.title} {marks.falling if self._sorted_by[1] else marks.rising}")
+        is_falling = self._sorted_by[1] is not column.puts_newest_first
+        return line(f"{column.title} {marks.falling if is_falling else marks.rising}")
 
     def _find(self, index: int, key: str | None) -> int:
         """Return the current index of a row, or the nearest to ``index`` if it is gone."""
