@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.view.text.copied_text import copied_json
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from runwatch.tui.sources.events.event_tail import EventTail
     from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.problems.copy_options import CopyOption
+
+
+_DRAWER_HINTS: Final[Sequence[KeyHint]] = (("screen.copy", "copy event"), ("screen.back", "close"))
 
 
 class EventScreen(ConsoleScreen):
@@ -38,6 +42,13 @@ class EventScreen(ConsoleScreen):
             from runwatch.view.problems.copy_options import CopyOption
 
             yield CopyOption(line("event as JSON"), copied_json(dict(event.raw)))
+
+    def show_hints(self) -> None:
+        """Update the hints; a drawer with the focus has its own keys."""
+        if self.is_drawer_open and self.query_one("Drawer").has_focus_within:
+            self.query_one(StatusBar).show_hints(_DRAWER_HINTS)
+        else:
+            super().show_hints()
 
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
         message.stop()
