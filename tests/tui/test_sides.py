@@ -159,3 +159,12 @@ async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> Non
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
         await driven.reaches("Patch agent", "escape")
+
+
+async def test_the_key_of_tabs_is_named_where_tabs_are_in_sight(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
+        await driven.app.go_to("verifiers")
+        await rows(driven)
+        assert "next tab" not in driven.lines[-1]
+        await driven.press("enter")
+        await driven.shows("> next tab")

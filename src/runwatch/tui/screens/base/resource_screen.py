@@ -226,6 +226,9 @@ class ResourceScreen(ListScreen, RecordScreen):
             return False
         if key_action == "screen.facets" and not self._total:
             return False
+        if name == "next_tab":
+            is_over = self.has_class("-narrow") and not self.has_class("-opened")
+            return self.has_class("-full-detail") or not (self._is_list_alone or is_over)
         if name not in _ON_RECORDS:
             return True
         found = self._actions_named(name)
