@@ -112,6 +112,18 @@ def test_a_reason_is_whole_before_an_id_and_a_name_is_legible_before_both() -> N
     assert widths(52) == [9, 33, 8]
 
 
+def test_columns_are_one_cell_apart_where_that_makes_an_id_whole() -> None:
+    columns = (column("code", "code"), column("id", "id", elides_middle=True, shows_id=True), column("at", "at"))
+    needs = [ColumnNeed(5, 5, 5), ColumnNeed(9, 9, 36), ColumnNeed(4, 4, 4)]
+
+    def widths(room: int) -> list[int]:
+        return [placed.width for placed in lay_out_columns(columns, needs, room)]
+
+    assert widths(49) == [5, 36, 4]
+    assert widths(47) == [5, 36, 4]
+    assert widths(46)[1] < 36
+
+
 def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() -> None:
     needs = [*NEEDS[:3], ColumnNeed(12, 12, 14), *NEEDS[4:]]
     assert "cost" not in [placed.column.id for placed in lay_out_columns(COLUMNS, needs, 38)]

@@ -195,10 +195,9 @@ def _bound(column: Column[Any]) -> int:
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
     """Return whether a column is cut and more cells would help it: long ends of an id say no more if they grow."""
-    missing = min(need.whole, _bound(column)) - width
-    if column.is_extra or (column.shows_id and need.whole - width > more):
-        return False
-    return missing > 0
+    if column.shows_id:
+        return not column.is_extra and 0 < need.whole - width <= more
+    return not column.is_extra and min(need.whole, _bound(column)) > width
 
 
 def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
