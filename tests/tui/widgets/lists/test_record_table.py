@@ -133,7 +133,7 @@ async def test_widths_that_were_forgotten_may_be_smaller() -> None:
 
 
 async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() -> None:
-    async with staged() as (_, table, pilot):
+    async with staged() as (app, table, pilot):
         table.show(samples.runs())
         await pilot.pause()
         assert columns(table) == ("status", "run", "age", "cost", "last", "model")
@@ -145,7 +145,8 @@ async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() ->
         await pilot.press("left", "h", "h")
         assert columns(table) == ("status", "run", "age", "last")
         await pilot.press("W")
-        assert columns(table) == ("status", "run", "age", "cost")
+        assert columns(table) == ("status", "run", "age")
+        assert "… ┃" in lines_of(app)[1]
 
 
 @pytest.mark.parametrize(

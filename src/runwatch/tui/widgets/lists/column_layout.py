@@ -10,6 +10,9 @@ from runwatch.view.spec.resource import Column
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
 
+MORE_CELLS: Final = 2
+"""Cells for the sign that columns follow."""
+
 BOTH_ENDS_CELLS: Final = 9
 """In a narrower column an id has its end alone: ids begin with their kind and time, which many share. Where texts would
 be narrower than this, the last columns are hidden.
@@ -83,7 +86,8 @@ def lay_out_columns(
     Args:
         needs: The widths each column needs.
         skipped: How many columns to leave out, from the left; the first two stay if they are never hidden.
-        wide: Whether every column gets its full width, the last ones outside the window.
+        wide: Whether every column gets its full width, the last ones outside the window; beside them, there are
+            :data:`MORE_CELLS` free.
         keep: Ids of the columns to show whatever their widths.
     """
     kept, gap = list(range(len(columns))), COLUMN_GAP
@@ -91,6 +95,8 @@ def lay_out_columns(
         kept.remove(index)
     if wide:
         widths = {index: max(needs[index].whole, needs[index].usual, needs[index].marked) for index in kept}
+        if _total(widths.values()) > room:
+            room -= MORE_CELLS
     else:
         if keep is None:
             kept = _hide_columns(columns, needs, room, kept)
@@ -109,7 +115,7 @@ def lay_out_columns(
     start = 0
     for index in kept:
         width = min(widths[index], room - start)
-        if width <= 0:
+        if width <= 0 or (wide and width < widths[index] and len(placed) >= _FIXED_COLUMNS):
             break
         placed.append(PlacedColumn(columns[index], start, width, gap))
         start += width + gap

@@ -166,6 +166,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
         self._skipped = 0
+        self._more_columns = False
         self.is_wide = False
         self._looks: _Looks | None = None
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
@@ -302,6 +303,10 @@ class RecordTable(LineList, inherit_bindings=False):
                 title = line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
             segments += [self.piece(text, role, style), to_segment(line(" " * placed.gap), style)]
+        if self.is_wide and self._more_columns:
+            end = MARGIN + sum(placed.width + placed.gap for placed in self._placed)
+            mark = app.glyphs.ellipsis
+            segments.append(self.piece(line(" " * (width - end - cell_width(mark)) + mark), Role.QUIET, style))
         return segments
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
@@ -596,6 +601,7 @@ class RecordTable(LineList, inherit_bindings=False):
             # A wider cell, which the user may have scrolled to, hides no column.
             keep=self._kept[1] if self._kept[0] == reasons else None,
         )
+        self._more_columns = bool(self._placed) and self._placed[-1].column is not next(reversed(used))
         self._choose_cuts()
         if self.rows:
             self._kept = reasons, frozenset(self.shown_columns)
