@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from runwatch.tui.screens.base import facet_menu
 from tests.support import resources
+from tests.support.builders import run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import WIDE, Driven, console
@@ -80,6 +82,17 @@ async def test_runs_and_receipts_have_facets_without_a_line_above_them(
         await came(driven, "receipts")
         await driven.reaches("Keep the rows with", "F")
         await driven.shows("check ")
+
+
+async def test_counts_of_facets_are_right_aligned(tmp_path: Path) -> None:
+    runs = [run(f"ex_{number}", "completed" if number else "failed") for number in range(11)]
+    async with console(ScriptedService(runs=runs), tmp_path, open_at="runs") as driven:
+        await driven.shows("ex_10")
+        await driven.reaches("Keep the rows with", "F")
+        done, failed = (
+            next(row for row in driven.lines if re.search(rf"status +{word} ", row)) for word in ("completed", "failed")
+        )
+        assert done.index("10") + 1 == failed.index("1 ")
 
 
 async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:

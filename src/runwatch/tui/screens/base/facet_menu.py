@@ -38,18 +38,19 @@ async def _make_menu(screen: RowScreen) -> Menu:
     await run_in_slices(rows[:MAX_COUNTED_ROWS], counts.add)
     facets = counts.facets()
     widest = max(len(facet.field) for facet in facets)
-    items = [item for facet in facets for item in _items(screen, facet, widest)]
+    digits = max(len(str(value.count)) for facet in facets for value in facet.values)
+    items = [item for facet in facets for item in _items(screen, facet, widest, digits)]
     more = f" (counted in the first {grouped_number(MAX_COUNTED_ROWS)})" if len(rows) > MAX_COUNTED_ROWS else ""
     return Menu((label_span(f"Keep the rows with{more}", Role.PLAIN),), items, id="facet-menu")
 
 
-def _items(screen: RowScreen, facet: Facet, widest: int) -> Iterator[MenuItem]:
+def _items(screen: RowScreen, facet: Facet, widest: int, digits: int) -> Iterator[MenuItem]:
     text = screen.filter_text
     for value in facet.values[:MAX_VALUES]:
         yield MenuItem(
             line(f"{facet.field:<{widest}}   {line(value.words, 60)}"),
             partial(toggle_value, screen, value),
-            line(f"{value.count}" + ("   on; removes it" if is_facet_active(text, value) else "")),
+            line(f"{value.count:>{digits}}" + ("   on; removes it" if is_facet_active(text, value) else "")),
         )
     rest = len(facet.values) - MAX_VALUES
     if rest > 0:
