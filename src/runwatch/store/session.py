@@ -303,6 +303,8 @@ class ServiceSession:
     def _note_delta(self, delta: CollectionDelta) -> None:
         if delta.added or delta.changed or delta.removed:
             self._dirty.add(delta.kind)
+        if delta.kind == Run.KIND and delta.profile == self.scope.profile:
+            self.live.tails.read_ended(delta.changed)
 
     async def _run_upkeep(self) -> None:
         while True:

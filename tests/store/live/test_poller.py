@@ -16,7 +16,7 @@ from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
 from runwatch.api.http.transport import Transport
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.retry_policy import RETRIES
-from runwatch.api.run_tail import FIRST_PAUSE_S
+from runwatch.api.run_tail import FIRST_PAUSE_S, LONGEST_PAUSE_S
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.records.account import Account
@@ -29,6 +29,7 @@ from runwatch.store.live.list_continuation import GAP_PAGES
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
+from runwatch.store.state.changes import RecordRead
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import LoadState
 from tests.store.live_service import LimitedService, Ticking, watching
@@ -62,6 +63,16 @@ class WithoutCursors(LimitedService):
         if self.refuses_cursors and "cursor" in heard.head.query:
             return Said(400, problem("invalid_request", status=400))
         return super()._answer(heard)
+
+
+class Ending:
+    """Events of a run, of which the last four come when it has ended."""
+
+    has_ended = False
+
+    def events(self, run_id: str, after: str | None) -> list[dict[str, Any]]:
+        """Return all of them, as some services do."""
+        return [dict(each.raw) for each in echo_events(run_id)[: None if self.has_ended else 3]]
 
 
 PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
@@ -451,6 +462,27 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(30)
         assert len(service.requests("GET", ".*/events")) == asked
+
+
+async def test_the_last_events_are_read_at_once_when_another_read_says_that_the_run_has_ended(tmp_path: Path) -> None:
+    ending = Ending()
+    service = LimitedService(runs=[run("ex_1")], events=ending, account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        session = watch.session
+        session.live.tails.follow("ex_1", "test")
+        await watch.let_pass(20)
+        assert session.live.tails.news("ex_1").pause_s == LONGEST_PAUSE_S
+        ending.has_ended = True
+        asked = len(service.requests("GET", ".*/events"))
+        now = session.clock
+        change = RecordRead(session.scope.profile, Run.KIND, now.now(), now.monotonic(), run("ex_1", "completed"))
+        session.store.apply(change)
+        await watch.let_pass(0.1)
+        assert len(service.requests("GET", ".*/events")) == asked + 1
+        assert session.live.tails.news("ex_1").is_complete
+        session.store.apply(change)
+        await watch.let_pass(10)
+        assert len(service.requests("GET", ".*/events")) == asked + 1
 
 
 @pytest.mark.parametrize("status", [403, 405, 501])

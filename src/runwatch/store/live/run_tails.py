@@ -7,7 +7,7 @@ scheduled, less and less often after failures.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -20,6 +20,7 @@ from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.base.memory import free_in_slices
 from runwatch.records.event import RunEvent
+from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
@@ -194,6 +195,14 @@ class RunTails:
             run_id, pause_s=pause, has_more=has_more, failure=None, failed_at=None, answered_at=tail.answered_at
         )
         return pause
+
+    def read_ended(self, run_ids: Iterable[str]) -> None:
+        """Read the last events now of those of these runs that are followed, if another read says that they ended."""
+        for run_id in run_ids:
+            if run_id in self._followers and not self.news(run_id).is_complete:
+                run = self._store.find(self._scope.profile, Run, run_id)
+                if run is not None and run.is_final:
+                    self._scheduler.run_soon(f"tail {run_id}")
 
     def read_failed_soon(self) -> None:
         """Read the tails whose last read failed now, because the service answers again."""
