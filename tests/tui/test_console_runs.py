@@ -229,7 +229,7 @@ async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_pa
         for _ in range(4):
             await driven.press("greater_than_sign")
         await driven.shows("Only a completed run has a result. This one is failed.")
-        await driven.shows("Then submit again, or save a further model")
+        await driven.shows("No saved model that could be tried gave an output", "or save a further model")
         await driven.settle()
         assert driven.service.requests("GET", f"/v1/executions/{noon.FALLBACK}/result") == []
 

@@ -123,7 +123,7 @@ async def test_a_question_is_explained_while_it_is_typed(tmp_path: Path) -> None
     async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)
         await driven.opens(ActivityScreen, "at")
-        await driven.shows("No time given yet.")
+        await driven.shows("no time given yet")
         await driven.until(lambda: driven.focused is not driven.table, "the line to be open")
         await driven.type("10:35 in Europe/Berlim")
         await driven.shows("There is no time zone named")

@@ -234,7 +234,8 @@ class ActivityScreen(ResourceScreen):
         """Return the parsed query, or show the error beside the input and return ``None``."""
         bar = self.query_one("#filter", FilterBar)
         if not text.strip():
-            bar.show_count(line(_ASK))
+            # Before the first query, the empty list says the same with examples.
+            bar.show_count(line("" if self._around.asked is None else _ASK))
             return None
         zone = LOCAL if self.console.time_mode == "local" else "UTC"
         try:
@@ -263,7 +264,7 @@ class ActivityScreen(ResourceScreen):
         if self.console.has_file:
             return (line("A file has no journal. Without a file open, runwatch searches this machine's journal."),)
         if source.asked is None:
-            return (line("No time given yet."), line(_SUCH))
+            return (line(_SUCH),)
         if state.load is not LoadState.EMPTY:
             return super().empty_text(state)
         return (line("Nothing recorded at that time."), *_sentences(source.said), *self._near_lines())
