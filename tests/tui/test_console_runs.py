@@ -483,6 +483,19 @@ async def test_new_events_appear_and_are_counted_while_the_user_looks_elsewhere(
         assert "PAUSED" not in driven.text
 
 
+async def test_an_ended_run_counts_no_new_events_and_offers_no_following(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.FALLBACK)
+        await driven.reaches("esc list", "enter")
+        await driven.pass_time(2)
+        await driven.hides("+0 new")
+        assert "f follow" not in driven.text
+        await on_run(driven, noon.LIVE)
+        await driven.shows("f follow")
+        await driven.press("greater_than_sign")
+        await driven.hides("f follow")
+
+
 async def test_events_that_came_while_another_screen_was_in_front_are_there_afterwards(tmp_path: Path) -> None:
     growing = Growing([event(1, "running", execution_id=noon.LIVE, at=noon.at(5))])
     async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:

@@ -139,7 +139,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         if not self._has_detail or not self.query_one("#detail").has_focus_within:
             return self.HINTS
         opened: tuple[KeyHint, ...] = (("tail.open", "event"),) if self.run_detail.tab == "events" else ()
-        return (*opened, *self.DETAIL_HINTS)
+        is_live = self.row is not None and not self.row.subject.is_final
+        hints = (*opened, *self.DETAIL_HINTS)
+        return hints if opened and is_live else tuple(hint for hint in hints if hint != "tail.follow")
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if state.load is not LoadState.EMPTY or self.is_filtered:
@@ -489,7 +491,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             short_title=(self._outcome(row),),
             state=(*to_spans(self.tail.mode_text(has_ended=news.is_complete)), label_span(pace)),
             age=self._tail_age(news, session),
-            counters=self.tail.new_text(news.count),
+            counters=self.tail.new_text(news.count, has_ended=news.is_complete),
         )
 
     # Internal.

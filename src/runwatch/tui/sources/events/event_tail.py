@@ -208,13 +208,16 @@ class EventTail:
         follow, paused = label_span("follow", Role.LIVE), label_span("PAUSED by scrolling", Role.WARN)
         return (follow if self._log.following else paused,)
 
-    def new_text(self, stored: int = 0) -> StyledSpans:
+    def new_text(self, stored: int = 0, *, has_ended: bool = False) -> StyledSpans:
         """Return how many events arrived since following stopped, or since the events are paused.
 
         Args:
             stored: Number of events that are stored.
+            has_ended: Whether no more will arrive, so that none is nothing to say.
         """
         new = self._log.new_lines + (max(0, stored - self.length) if self._is_paused else 0)
+        if has_ended and not new:
+            return line("")
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
 
     def known_text(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
