@@ -140,7 +140,7 @@ class Driven:
 
     def settle(self) -> None:
         """Have everything painted that was typed before: keys are answered in order, and this one by a notice."""
-        said = f"times are shown as {next(self._modes)}"
+        said = f"Times are shown as {next(self._modes)}"
         self.terminal.type("t")
         self.terminal.wait_until(lambda: said in self.terminal.screen.lines[-1], said)
 

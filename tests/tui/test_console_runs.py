@@ -859,7 +859,7 @@ async def test_times_focus_and_panes_follow_their_keys(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         before = driven.text
-        await driven.reaches("times are shown as", "t")
+        await driven.reaches("Times are shown as", "t")
         assert driven.text != before
         assert NOON is not None
         seen: list[Widget | None] = []

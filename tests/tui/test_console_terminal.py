@@ -25,7 +25,7 @@ def test_the_mouse_selects_copies_and_drags_and_another_size_is_drawn_again(
         terminal.type(f"\x1b[<0;20;{row()}M\x1b[<0;20;{row()}m", until="─ 5c9d…80b1  ✗ failed")
         terminal.type("".join(f"\x1b[<{button};{column};{row()}M" for button, column in ((0, 5), (32, 30), (32, 60))))
         terminal.type(f"\x1b[<0;60;{row()}m", until="copies the selected text")
-        terminal.press("ctrl+c", until="copied selection")
+        terminal.press("ctrl+c", until="Copied selection")
         copied = base64.b64encode(f"✗ failed  {noon.FALLBACK}".encode())
         assert b"\x1b]52;c;" + copied[:40] in terminal.raw
         before = border()

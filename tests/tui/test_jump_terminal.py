@@ -22,7 +22,7 @@ def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(
         terminal.type(label)
         terminal.wait_gone("type the letters of a label")
         terminal.press("space", until="■")
-        terminal.press("backspace", until="undone: mark")
+        terminal.press("backspace", until="Undone: mark")
         terminal.wait_for(re.compile(r"em\S*…"))
         cuts = [re.search(r"em\S*…", line) for line in terminal.screen.lines]
         row, column = next((number, cut.start()) for number, cut in enumerate(cuts) if cut is not None)

@@ -54,7 +54,7 @@ async def test_at_80_columns_a_long_reason_leaves_models_and_both_ends_of_ids(tm
         await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_0…0002 needs_review · sour… claude-sonnet-4…")
         assert set(driven.table.shown_columns) == NEEDED
         await driven.press("t")
-        await driven.shows("times are shown as local")
+        await driven.shows("Times are shown as local")
         assert set(driven.table.shown_columns) == NEEDED, "a whole time takes no column away"
 
 

@@ -54,10 +54,10 @@ async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_
         driven.service.runs.insert(0, dict(run("ex_new", "running", created_at=noon.at(0)).raw))
         await driven.comes("ex_new", 30)
         assert (driven.app.screen.get_selected_text() or "").endswith(noon.HOVERING)
-        await driven.reaches("copied selection", "y")
+        await driven.reaches("Copied selection", "y")
         assert driven.app.screen.get_selected_text() is None
         await drag(driven.pilot, driven.table, (5, 1), (20, 2))
-        await driven.reaches("copied selection", "ctrl+c")
+        await driven.reaches("Copied selection", "ctrl+c")
         await drag(driven.pilot, driven.table, (5, 1), (20, 2))
         await driven.press("escape")
         assert not driven.app.screen.selections

@@ -43,7 +43,7 @@ def test_a_pinned_run_that_ends_is_reported_as_the_terminal_understands_it(
         opened(tmp_path, service, variables={"TERM_PROGRAM": program}) as terminal,
     ):
         terminal.press("down")
-        terminal.type("b", until="pinned run 8f21…9b7e")
+        terminal.type("b", until="Pinned run 8f21…9b7e")
         end_run(service, terminal)
         terminal.wait_until(lambda: sequence.encode() in terminal.raw, "the notice")
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
@@ -76,7 +76,7 @@ def test_inside_tmux_it_passes_through_where_that_is_on_and_else_tmux_tells_it(
         with Terminal(command, env=environment, columns=120, rows=30, cwd=ROOT) as terminal:
             terminal.wait_for("19aa")
             terminal.press("down")
-            terminal.type("b", until="pinned run 8f21…9b7e")
+            terminal.type("b", until="Pinned run 8f21…9b7e")
             end_run(service, terminal)
             if passes == "on":
                 sequence = f"\x1b]777;notify;{TEXT.replace(': ', ';', 1)}\x1b\\".encode()

@@ -16,7 +16,7 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
     with running_service(made) as service:
         with opened(tmp_path, service) as terminal:
             terminal.press("down")
-            terminal.type("b", until="pinned run 8f21…9b7e; alt+1 goes there")
+            terminal.type("b", until="Pinned run 8f21…9b7e; alt+1 goes there")
             assert terminal.ends("ctrl+c", "ctrl+c") == 130
         ended = dict(open_run(noon.LIVE, "failed", reason="fallback_exhausted").raw)
         service.runs[:] = [ended if run["execution_id"] == noon.LIVE else run for run in service.runs]

@@ -97,9 +97,9 @@ async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filte
         await driven.press("space", "right_curly_bracket")
         await driven.until(lambda: detail.outer_size != before, "the border to move")
         await driven.filter("gd_2")
-        await driven.reaches("undone: the filter gd_2 is back", "escape", "backspace")
-        await driven.reaches("undone: filter gd_2", "backspace")
-        await driven.reaches("undone: mark of ", "backspace")
+        await driven.reaches("Undone: the filter gd_2 is back", "escape", "backspace")
+        await driven.reaches("Undone: filter gd_2", "backspace")
+        await driven.reaches("Undone: mark of ", "backspace")
         await driven.say("open gd_1")
         await driven.press("semicolon")
         labels = driven.app.screen.query_one(JumpLabels).targets
@@ -145,7 +145,7 @@ async def test_its_records_are_pinned_and_own_commands_run_with_them(tmp_path: P
     async with console(service(gadget(1)), tmp_path, settings=own) as driven:
         await gone_to(driven)
         await driven.shows("gd_1")
-        await driven.reaches("pinned gadget gd_1; alt+1 goes there", "b")
+        await driven.reaches("Pinned gadget gd_1; alt+1 goes there", "b")
         await driven.reaches("gadget gd_1 teal", "f6")
         await driven.reaches("8f21", "escape", "1")
         await driven.reaches("Gadgets › gd_1", "alt+1")

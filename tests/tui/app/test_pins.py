@@ -24,7 +24,7 @@ SIZE = (120, 36)
 async def pin(driven: Driven, run_id: str) -> None:
     """Pin a run of the list."""
     await driven.select(run_id)
-    await driven.reaches(f"pinned run {run_id[:4]}", "b")
+    await driven.reaches(f"Pinned run {run_id[:4]}", "b")
 
 
 def bar(driven: Driven) -> str:
@@ -47,7 +47,7 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the pin to come back")
         await driven.select(noon.LIVE)
-        await driven.reaches("unpinned run 8f21…9b7e; b pins it again", "b")
+        await driven.reaches("Unpinned run 8f21…9b7e; b pins it again", "b")
         assert bar(driven) == ""
 
 
@@ -109,7 +109,7 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.filter("status:failed")
         await driven.reaches("Pin runs status:failed", "b")
-        await driven.reaches("pinned runs status:failed", "down", "enter")
+        await driven.reaches("Pinned runs status:failed", "down", "enter")
         await driven.pass_time(2)
         await driven.reaches("Output checks", "5")
         end_live_run(driven.service)

@@ -23,7 +23,7 @@ def home_service() -> ScriptedService:
 
 async def come_home(driven: Driven) -> None:
     await driven.until(lambda: driven.app.profile_name == "home", "the profile home")
-    await driven.shows("switched to profile home")
+    await driven.shows("Switched to profile home")
 
 
 async def test_a_profile_is_switched_to_by_its_name_and_the_view_stays(tmp_path: Path) -> None:

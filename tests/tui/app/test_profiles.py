@@ -106,7 +106,7 @@ async def test_a_record_is_acted_on_in_its_own_profile_alone(tmp_path: Path) -> 
         assert "runwatch templates" not in driven.text, "nothing is sent from a list of several profiles"
         await driven.opens(TemplatesScreen, "escape", "enter", "enter")
         assert driven.app.profile_name == "home"
-        await driven.shows("switched to profile home")
+        await driven.shows("Switched to profile home")
         await driven.comes("pooled-open-model")
         await driven.press("full_stop", "enter")
         await driven.until(lambda: home.requests("POST", plan) != [], "the plan")

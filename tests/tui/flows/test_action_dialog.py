@@ -190,7 +190,7 @@ async def test_a_minted_key_is_copied_from_its_dialog_and_the_route_is_said_with
         assert loads(sent.body) == {"display_name": "ci", "role": "reader", "expires_in_s": 2_592_000}
         app = driven.app
         assert isinstance(app, Noting)
-        await driven.reaches("copied key by OSC 52 ", "y")
+        await driven.reaches("Copied key by OSC 52 ", "y")
         sequence = f"\x1b]52;c;{b64encode(secret.encode()).decode()}\x1b\\"
         assert app.sent == [sequence]
         await driven.click_text("Copy the key (y)")

@@ -30,7 +30,7 @@ async def compared(driven: Driven) -> DiffView:
 async def test_one_row_and_then_another_are_compared(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(noon.service(), tmp_path, size=size, open_at="receipts", until="Receipts   6") as driven:
         await driven.select(noon.DONE)
-        await driven.reaches("comparing receipt 3fd2…9911; press D on another row", "D")
+        await driven.reaches("Comparing receipt 3fd2…9911; press D on another row", "D")
         await driven.select(noon.CANCELLED)
         await driven.press("D")
         await compared(driven)
@@ -65,7 +65,7 @@ async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(t
         assert "execution_id" in driven.text
         await driven.press("escape")
         await driven.reaches("Receipts   6", "2")
-        await driven.reaches("comparing receipt", "D")
+        await driven.reaches("Comparing receipt", "D")
         await driven.reaches("Comparison cancelled.", "escape")
         screen = driven.app.screen
         assert isinstance(screen, ReceiptsScreen)
@@ -107,7 +107,7 @@ async def test_both_values_are_copied_with_their_path(tmp_path: Path) -> None:
         assert isinstance(screen, ConsoleScreen)
         open_comparison(screen, ComparisonSide(line("then"), {"a": 1}), ComparisonSide(line("now"), {"a": 2}))
         await driven.shows("1 of 1 members differ")
-        await driven.reaches("copied both values by OSC 52: path: a left: 1 right: 2", "y")
+        await driven.reaches("Copied both values by OSC 52: path: a left: 1 right: 2", "y")
 
 
 async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
 
 async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
-        await driven.reaches("nothing to undo", "backspace")
+        await driven.reaches("Nothing to undo", "backspace")
         await write(driven, noon.LIVE, "one")
         await write(driven, noon.LIVE, " two")
         await driven.shows("one two")
@@ -98,14 +98,14 @@ async def test_backspace_undoes_labels_marks_and_filters_the_last_first(tmp_path
         await driven.type("is:livex")
         await driven.press("backspace", "enter")
         await driven.until(lambda: len(driven.table.rows) == 3, "the filter")
-        await driven.reaches("undone: filter is:live; the filter is cleared again", "backspace")
+        await driven.reaches("Undone: filter is:live; the filter is cleared again", "backspace")
         await driven.until(lambda: len(driven.table.rows) == 9, "all rows")
         assert driven.table.marks
-        await driven.reaches("undone: mark of run 90cc", "backspace")
+        await driven.reaches("Undone: mark of run 90cc", "backspace")
         assert len(driven.table.marks) == 1
-        await driven.reaches("undone: mark of run 8f21", "backspace")
+        await driven.reaches("Undone: mark of run 8f21", "backspace")
         assert not driven.table.marks
-        await driven.reaches("nothing to undo", "backspace", "backspace", "backspace")
+        await driven.reaches("Nothing to undo", "backspace", "backspace", "backspace")
         await driven.hides("one two")
         assert await kept(driven) == set()
 

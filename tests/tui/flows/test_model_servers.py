@@ -243,7 +243,7 @@ async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
 async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_is_done(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
         driven.session.client.gate.close(None, 23)
-        await driven.reaches("rate limited (429), sends in 0:23", "M")
+        await driven.reaches("Rate limited (429), sends in 0:23", "M")
         assert searches(driven) == 0
         await driven.opens(HelpScreen, "question_mark")
         await driven.pass_time(24)

@@ -13,7 +13,7 @@ from tests.tui.noon import at
 
 
 @pytest.mark.parametrize(
-    ("menu", "key", "shown"), [(".", "y", "copied ex_0001"), (".", "Y", "Copy   run"), ("Y", "y", "copied ex_0001")]
+    ("menu", "key", "shown"), [(".", "y", "Copied ex_0001"), (".", "Y", "Copy   run"), ("Y", "y", "Copied ex_0001")]
 )
 async def test_the_id_of_a_menus_record_is_copied_from_the_menu(
     tmp_path: Path, menu: str, key: str, shown: str

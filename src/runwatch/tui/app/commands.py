@@ -291,7 +291,7 @@ async def use_theme(console: NavigatingApp, name: str) -> bool:
     except RunwatchError as error:
         console.console_screen.notify_user(str(error), Role.BAD)
         return False
-    console.console_screen.notify_user(f"theme {name} for this session; Settings keeps it")
+    console.console_screen.notify_user(f"Theme {name} for this session; Settings keeps it")
     return True
 
 

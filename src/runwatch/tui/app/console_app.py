@@ -221,12 +221,12 @@ class ConsoleApp(NavigatingApp):
         route = "the browser" if self.is_web else route
         shown = line(" ".join(text[:400].split()))
         if is_secret:
-            self.notify_user(f"copied {what} by {route}")
+            self.notify_user(f"Copied {what} by {route}")
         elif " " not in shown and cell_width(shown) <= MAX_ID_CELLS:
             # An id comes first, so that a narrow window truncates the rest and not the id.
-            self.notify_user(f"copied {shown} {self.glyphs.dot} {what} by {route}")
+            self.notify_user(f"Copied {shown} {self.glyphs.dot} {what} by {route}")
         else:
-            self.notify_user(f"copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
+            self.notify_user(f"Copied {what} by {route}: {truncate(shown, 80, self.glyphs.ellipsis)}")
 
     async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
         from runwatch.tui.terminal.desktop_notice import DesktopNotices
@@ -250,7 +250,7 @@ class ConsoleApp(NavigatingApp):
 
     def next_time_mode(self, mode: TimeMode | None = None) -> None:
         self.time_mode = mode or _TIMES[(_TIMES.index(self.time_mode) + 1) % len(_TIMES)]
-        self.console_screen.notify_user(f"times are shown as {self.time_mode}")
+        self.console_screen.notify_user(f"Times are shown as {self.time_mode}")
         self.console_screen.data_changed(frozenset())
 
     def apply_settings(self, loaded: LoadedSettings) -> None:

@@ -63,7 +63,7 @@ def perform_action(
         _open_target(screen, action.leads_to(subject))
     elif mutation is None:
         command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
-        screen.notify_user(f"on the command line: {command}", Role.WARN)
+        screen.notify_user(f"On the command line: {command}", Role.WARN)
     elif not action.enabled_when(
         subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject
     ):

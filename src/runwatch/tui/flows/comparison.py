@@ -130,7 +130,7 @@ def compare_rows(screen: RowScreen) -> None:
         screen.compared = row
         screen.show_hints()
         key = screen.console.keys.shown("screen.compare")
-        screen.notify_user(f"comparing {_name(screen, row)}; press {key} on another row")
+        screen.notify_user(f"Comparing {_name(screen, row)}; press {key} on another row")
     elif left.key == row.key:
         cancel_comparison(screen)
     else:

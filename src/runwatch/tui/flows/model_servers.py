@@ -61,7 +61,7 @@ def search_model_servers(screen: ConsoleScreen) -> None:
 
 async def _search(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
     await session.live.scheduler.wait_for_user_turn(
-        lambda seconds: screen.notify_user(f"rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN)
+        lambda seconds: screen.notify_user(f"Rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN)
     )
     value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()

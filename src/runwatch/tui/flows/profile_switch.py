@@ -43,7 +43,7 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
 
     async def go() -> None:
         if profiles.session(profile) is None:
-            screen.notify_user(f"connecting to {line(profile, 40)}{console.glyphs.ellipsis}")
+            screen.notify_user(f"Connecting to {line(profile, 40)}{console.glyphs.ellipsis}")
         await profiles.open(profile)
         run_in_app(console, come, f"going to {profile}")
 
@@ -57,7 +57,7 @@ def _go(screen: ConsoleScreen, profile: str, arrive: Callable[[], Awaitable[None
             screen.notify_user(f"{line(profile, 40)} is {why}", Role.WARN)
             return
         await arrive()
-        console.notify_user(f"switched to profile {line(profile, 40)}")
+        console.notify_user(f"Switched to profile {line(profile, 40)}")
 
     # Owned by the app, because this screen closes in the process.
     start_worker(console, go(), f"going to {profile}", group="profiles")

@@ -530,7 +530,7 @@ class ConsoleScreen(Screen[None]):
         """Undo the last local change, and say which; keys typed in the meantime wait."""
         change = self.console.undo.pop()
         if change is None:
-            self.notify_user("nothing to undo")
+            self.notify_user("Nothing to undo")
             return
 
         async def undo() -> None:
@@ -538,7 +538,7 @@ class ConsoleScreen(Screen[None]):
                 refused = await change.undo()
             finally:
                 self.console.key_queue.resume_for(change)
-            self.console.notify_user(refused or f"undone: {change.name}", Role.WARN if refused else Role.PLAIN)
+            self.console.notify_user(refused or f"Undone: {change.name}", Role.WARN if refused else Role.PLAIN)
             self.show_hints()
 
         self.console.key_queue.pause_for(change)

@@ -158,8 +158,8 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         written: list[str] = []
         driven.app._write_to_terminal = written.append  # type: ignore[method-assign, assignment]
         await three(driven)
-        await driven.reaches(f"copied {REFUSED} · instance by OSC 52", "y")
-        await driven.reaches("copied support block by OSC 52", "Y")
+        await driven.reaches(f"Copied {REFUSED} · instance by OSC 52", "y")
+        await driven.reaches("Copied support block by OSC 52", "Y")
         assert len(written) == 2
 
 

@@ -64,8 +64,8 @@ async def test_the_command_takes_the_key_from_a_pipe(tmp_path: Path) -> None:
         screen: Any = driven.app.screen
         # Which request is the newest depends on which response comes first, and a later one moves the rows.
         await driven.select(next(row.key for row in screen.rows_to_export() if row.subject.query == "limit=100"))
-        await driven.reaches("copied curl command by OSC 52: runwatch config header --base-url", "c")
-        await driven.reaches("copied '/v1/executions?limit=100' · path by OSC 52", "y")
+        await driven.reaches("Copied curl command by OSC 52: runwatch config header --base-url", "c")
+        await driven.reaches("Copied '/v1/executions?limit=100' · path by OSC 52", "y")
         assert len(written) == 2
         assert KEY not in driven.text
 

@@ -115,7 +115,7 @@ async def test_the_run_of_a_problem_is_opened_in_its_own_profile(tmp_path: Path)
         await follow(driven, "run")
         await driven.opens(RunsScreen)
         assert driven.app.profile_name == "home"
-        await driven.shows("switched to profile home")
+        await driven.shows("Switched to profile home")
         await driven.comes("ex_home")
 
 

@@ -117,7 +117,7 @@ async def test_enter_goes_to_the_page_of_the_profile_with_the_same_period(tmp_pa
         assert asked == [{"from": "2026-10-23", "to": "2026-11-21"}]
         await driven.opens(UsageScreen, "down", "enter")
         assert driven.app.profile_name == "home"
-        await driven.shows("switched to profile home")
+        await driven.shows("Switched to profile home")
         assert isinstance(driven.app.screen, UsageScreen)
         assert driven.app.screen.period_text == "30d"
         await driven.shows("402")

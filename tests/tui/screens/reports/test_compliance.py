@@ -87,7 +87,7 @@ async def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
         (tmp_path / "runwatch-data" / "exports").write_text("in the way")
         await opened(driven)
         await driven.comes("approved proposal prop_01")
-        await driven.reaches("the export cannot be written, Not a directory", "e")
+        await driven.reaches("The export cannot be written, Not a directory", "e")
 
 
 @pytest.mark.exhaustive

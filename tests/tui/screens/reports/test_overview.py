@@ -125,7 +125,7 @@ async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble
 async def test_a_line_on_one_record_opens_it(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, open_at="overview") as driven:
         await opened(driven, until="test failed")
-        await driven.reaches("copied conn_01HX5", "down", "y")
+        await driven.reaches("Copied conn_01HX5", "down", "y")
         await driven.reaches("connection openrouter", "enter")
         screen = driven.app.screen
         assert isinstance(screen, ResourceScreen)

@@ -190,7 +190,7 @@ async def test_backspace_takes_a_decision_back(tmp_path: Path) -> None:
         await driven.reaches("not saved: go needs a reason", "enter")
         await driven.type("fine by me")
         await driven.reaches("✓ go, 0s ago: fine by me", "enter")
-        await driven.reaches("undone: decision on byok", "backspace")
+        await driven.reaches("Undone: decision on byok", "backspace")
         await driven.hides("fine by me")
 
 

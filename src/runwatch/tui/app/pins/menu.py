@@ -68,7 +68,7 @@ def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
             index = board.find(target)
             if index is not None:
                 key = app.keys.shown(f"app.pin_{index + 1}")
-                app.notify_user(f"pinned {name}; {key} goes there")
+                app.notify_user(f"Pinned {name}; {key} goes there")
 
         _start(app, add())
 
@@ -76,7 +76,7 @@ def _toggle(app: NavigatingApp, board: PinBoard, target: PinTarget) -> None:
 async def _remove(app: NavigatingApp, board: PinBoard, target: PinTarget, way_back: str = "") -> None:
     name = board.target_text(target)
     await board.change(lambda pins: [pin for pin in pins if pin.target != target])
-    app.notify_user(f"unpinned {name}{way_back}")
+    app.notify_user(f"Unpinned {name}{way_back}")
 
 
 def open_pin_list(app: NavigatingApp, board: PinBoard, *, start: int = 0) -> None:

@@ -168,7 +168,7 @@ class WriteSender:
                 console.call_later(console.notify_user, *self._notice)
         if self._is_held and self._work is not None:
             self._work.cancel()
-            console.notify_user("closed during a rate-limit hold; it was not sent", Role.WARN)
+            console.notify_user("Closed during a rate-limit hold; it was not sent", Role.WARN)
 
     async def _describe_record(self, answer: Any) -> StyledSpans:
         return describe_created_record(answer, find_id_member(self._operation))

@@ -63,7 +63,7 @@ class EventScreen(ConsoleScreen):
         """Move to the next match, wrapping around."""
         message.stop()
         if not self.tail.move_match(message.index, message.step):
-            self.notify_user("no filter, or no match", Role.WARN)
+            self.notify_user("No filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
         message.stop()

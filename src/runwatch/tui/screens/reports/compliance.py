@@ -109,11 +109,11 @@ class ComplianceScreen(ReportScreen):
             # In a thread, because an export may hold a year of receipts.
             await asyncio.to_thread(write)
         except OSError as error:
-            self.notify_user(f"the export cannot be written, {error.strerror}: {path}", Role.BAD)
+            self.notify_user(f"The export cannot be written, {error.strerror}: {path}", Role.BAD)
         else:
             if self.console.download(path):
                 self.notify_user(f"{path.name} goes to the browser's downloads", Role.GOOD)
                 return
             self._written = path
             self.draw()
-            self.notify_user(f"written to {path}", Role.GOOD)
+            self.notify_user(f"Written to {path}", Role.GOOD)
