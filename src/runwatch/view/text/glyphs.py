@@ -89,7 +89,7 @@ _OWN_MARKS: Final = "●✓✗⊘◷–…·→┄▕█░▏├└│×±≠�
 TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>-[#.]|`|x~!*^v>>-=#++++++++|")
 """Table for ``str.translate``: own marks and frames in ASCII, each one cell wide as before."""
 
-_PLAIN: Final[Mapping[int, int | str]] = {**TO_ASCII, **str.maketrans({"≥": ">=", "≤": "<=", "µ": "u"})}
+_PLAIN: Final[Mapping[int, int | str]] = {**TO_ASCII, ord("≥"): ">=", ord("≤"): "<=", ord("µ"): "u"}
 """The same for text that is not laid out yet, where a mark may become wider."""
 
 GLYPHS: Final = {"unicode": UNICODE, "ascii": ASCII}
