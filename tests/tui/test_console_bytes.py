@@ -121,7 +121,7 @@ def test_a_storm_of_sizes_while_events_come_leaves_the_screen_right(tmp_path: Pa
         opened(tmp_path, noon_service) as terminal,
     ):
         terminal.type("j\r", until="Runs › 8f21")
-        terminal.type("?", until=re.compile(r"› Help.*┏━ Help.*screen\.filters.*┗━━.*/ search  > next tab", re.DOTALL))
+        terminal.type("?", until=re.compile(r"› Help.*┏━ Help.*screen\.facets.*┗━━.*/ search  > next tab", re.DOTALL))
         expected = _without_bar(terminal)
         terminal.type("q")
         terminal.wait_gone("┏━ Help")

@@ -72,10 +72,14 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
         assert shown >= {"provider", "class"}
 
 
-@pytest.mark.parametrize(("reason", "cells"), [("no_arm", 65), ("a_reason_of_as_many_cells_as_may_be_here", 200)])
-async def test_a_detail_has_the_room_that_its_list_does_not_need(tmp_path: Path, reason: str, cells: int) -> None:
+@pytest.mark.parametrize(
+    ("zeros", "reason", "cells"), [(21, "no_arm", 65), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
+)
+async def test_a_detail_has_the_room_that_its_list_does_not_need(
+    tmp_path: Path, zeros: int, reason: str, cells: int
+) -> None:
     """Where that is too little, it is below the list."""
-    receipt = live_receipt(f"ex_01HXE{'0' * 21}", reason=reason)
+    receipt = live_receipt(f"ex_01HXE{'0' * zeros}", reason=reason)
     offered = ScriptedService(runs=[run(receipt.id)], receipts=[receipt], account=None)
     async with console(offered, tmp_path, size=SIZES[-1], open_at="receipts") as driven:
         await driven.comes("atlas-12b")

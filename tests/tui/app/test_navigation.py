@@ -151,7 +151,7 @@ async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> 
         await driven.filter("running")
         await driven.shows("q back")
         await driven.reaches("q quit", "escape")
-        await driven.reaches("q back", "enter")
+        await driven.reaches("esc close", "enter")
         await driven.reaches("q quit", "tab", "escape")
         assert driven.app.is_running
 

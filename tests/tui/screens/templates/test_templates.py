@@ -123,7 +123,7 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(tmp_path: Pa
         assert driven.table.cursor_key == "byok-open-model"
         await driven.shows("Not eligible: 2 blockers.", "Blocker 1 connection_untested")
         assert "Blocker 2 role_lacks_permission" in driven.text
-        await driven.reaches("copied", "y")
+        await driven.reaches("Copied", "y")
         assert "byok-open-model" in driven.lines[-1]
         await at_next_action(driven)
         await driven.press("y")
@@ -292,7 +292,7 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(tmp_path:
 
 async def test_without_an_earlier_version_d_chooses_the_other_template(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
-        await driven.reaches("comparing", "D")
+        await driven.reaches("Comparing", "D")
         await driven.opens(CompareScreen, "down", "D")
 
 

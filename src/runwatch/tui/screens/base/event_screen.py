@@ -36,8 +36,9 @@ class EventScreen(ConsoleScreen):
         """Yield the event at the cursor as JSON, if the events have the focus."""
         from runwatch.tui.widgets.lists.event_log import EventLog
 
-        log = self.query_one(EventLog)
-        event = self.tail.event(log.cursor) if log.has_focus else None
+        # The second pane of Runs is filled after the first paint.
+        log = next(iter(self.query(EventLog)), None)
+        event = self.tail.event(log.cursor) if log is not None and log.has_focus else None
         if event is not None:
             from runwatch.view.problems.copy_options import CopyOption
 
