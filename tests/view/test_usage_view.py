@@ -215,7 +215,7 @@ def test_the_account_says_what_is_left_and_leads_to_it() -> None:
     left = by_label(account_sections(builders.account(), CONTEXT)[0])
     assert left["live now"].target == ViewState("runs", filter="is:live")
     assert left["fees"].text == "0.05 USD a run, 0.4 USD a review"
-    assert left["resets"].text.startswith("in 9d, 12-01")
+    assert left["resets"].text.startswith("in 10d, 12-01")
 
 
 def test_a_limit_of_null_is_none() -> None:
