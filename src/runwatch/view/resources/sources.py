@@ -40,7 +40,8 @@ def _status(connection: SourceConnection, _: object, context: RenderContext) -> 
 
 def _status_member(connection: SourceConnection) -> str:
     """Return the member that the status replaces; another word of the service is listed with the other members."""
-    return "status" if connection.status in {"active", _standing(connection)} else ""
+    sent = connection.raw.get("status")
+    return "status" if sent is None or sent in ("active", _standing(connection)) else ""
 
 
 def _is_on(connection: SourceConnection) -> bool:
