@@ -18,11 +18,14 @@ from typing import Any, Final
 
 import pytest
 
+from runwatch.api.http.exchange import HttpRequest, HttpResponse
+from runwatch.api.http.transport import Transport
 from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.records.record import Record
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.flows.action_dialog import ActionForm, perform_action
 from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.action import Mutation, ResourceAction
@@ -227,17 +230,27 @@ def test_what_is_sent_keeps_the_rules_that_the_service_checks(case: Case) -> Non
 
 
 class Tracing(ConsoleApp):
-    """A console that notes the rooms of ``runwatch.tui`` on the way to each form and dialog, in their order."""
+    """A console that notes the rooms of ``runwatch`` on the way to each form, dialog and header, in order."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        self.ways: list[list[str]] = []
+        self.opened: list[list[str]] = []
+        self.headers: list[list[str]] = []
         super().__init__(*arguments, **named)
 
     def push_screen(self, screen: Any, *arguments: Any, **named: Any) -> Any:
-        frames = [str(each.frame.f_globals["__name__"]) for each in reversed(inspect.stack()[1:])]
-        rooms = [name.split(".")[2] for name in frames if name.startswith("runwatch.tui.")]
-        self.ways.append([room for room, _ in groupby(rooms)])
+        self.opened.append(rooms_on_the_way())
         return super().push_screen(screen, *arguments, **named)
+
+    def header_info(self) -> HeaderInfo:
+        self.headers.append([*rooms_on_the_way(), "tui.app"])
+        return super().header_info()
+
+
+def rooms_on_the_way() -> list[str]:
+    """The rooms that a call has passed, such as ``tui.flows``, each once for calls in a row."""
+    names = (str(each.frame.f_globals["__name__"]) for each in reversed(inspect.stack()[2:]))
+    rooms = [".".join(name.split(".")[1:3]) for name in names if name.startswith("runwatch.")]
+    return [room for room, _ in groupby(rooms)]
 
 
 @pytest.mark.parametrize(
@@ -249,21 +262,36 @@ class Tracing(ConsoleApp):
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )  # fmt: skip
-async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens(
-    place: str, keys: list[str], tmp_path: Path
+async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens_and_until_its_request_is_sent(
+    place: str, keys: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = noon.service(account=account())
     for records in ([resources.arm()], [resources.api_key()]):
         wire = type(records[0]).WIRE
         made.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in records], "next_cursor": None}))
+    requests: list[list[str]] = []
+    send = Transport.send
+
+    async def note_and_send(transport: Transport, request: HttpRequest) -> HttpResponse:
+        if request.method != "GET":
+            requests.append([*rooms_on_the_way(), "api.http"])
+        return await send(transport, request)
+
+    monkeypatch.setattr(Transport, "send", note_and_send)
     async with console(made, tmp_path, size=SIZE, open_at=place, app_class=Tracing) as driven:
         app = driven.app
         assert isinstance(app, Tracing)
-        app.ways.clear()
         await driven.until(lambda: place == "account" or len(driven.table.rows) > 0, "the list")
+        app.opened.clear()
         for key in keys:
             await driven.press(key)
-        await driven.until(lambda: bool(app.ways), "a form or dialog")
-        for way in app.ways:
-            assert way[-1] == "flows"
+        await driven.until(lambda: bool(app.opened), "a form or dialog")
+        assert all(way[-1] == "tui.flows" for way in app.opened)
+        if isinstance(app.screen, ConfirmDialog):
+            await driven.press("tab", "enter")
+            await driven.until(lambda: bool(requests), "the request")
+        # Each second, and when a screen comes to the front, the app asks the screen, which asks for the header.
+        headers = [way for way in app.headers if "tui.flows" in way]
+        for way in (*app.opened, *headers, *requests):
+            print(way)
             assert len(way) == len(set(way)), way

@@ -114,7 +114,7 @@ class PrivatePageDialog(Dialog[None]):
         address: Secret | None,
         perform: Perform,
     ) -> None:
-        super().__init__(behind.console.header_info())
+        super().__init__(behind.header)
         self._behind: Final = behind
         self._session: Final = session
         self._subject: Final = subject

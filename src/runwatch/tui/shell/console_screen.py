@@ -22,7 +22,7 @@ from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.refusals import is_read_only, key_refusal
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
-from runwatch.tui.widgets.bars.header_bar import HeaderBar
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
 from runwatch.view.detail.pane_state import held_text, limit_wait_text, lost_text, pane_status
 from runwatch.view.text.glyphs import Role
@@ -238,7 +238,12 @@ class ConsoleScreen(Screen[None]):
         """Whether going back one level would leave this screen."""
         return True
 
-    # Called by the app and subclasses.
+    # Called by the app, flows and subclasses.
+
+    @property
+    def header(self) -> HeaderInfo:
+        """What the header bar shows, for the dialogs that this screen opens."""
+        return self.query_one(HeaderBar).header
 
     def update_header(self, *, recount: bool = True) -> None:
         """Update service and connection in the header bar, and the progress in the status bar.

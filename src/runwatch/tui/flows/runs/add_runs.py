@@ -75,7 +75,7 @@ def open_add_runs(screen: ConsoleScreen) -> None:
     """Open the dialog that adds ids to the watch list."""
     session, console = screen.connected_session(), screen.console
     if session is not None:
-        dialog = AddRunsDialog(session, console.header_info())
+        dialog = AddRunsDialog(session, screen.header)
         screen.app.push_screen(dialog, lambda found: None if found is None else console.show_run(found))
 
 

@@ -144,7 +144,7 @@ class WriteSender:
         new = [item.write for item in self._items if item.unconfirmed is None]
         warnings = (unconfirmed_text(self._console, write.operation, write.path) for write in new)
         text = replace(text, warning=next(filter(None, warnings), None))
-        self.dialog: Final = ConfirmDialog(text, screen, self._console.header_info(), self)
+        self.dialog: Final = ConfirmDialog(text, screen, screen.header, self)
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome."""
