@@ -281,7 +281,7 @@ def serve(call: Invocation) -> int:
         return _stop(call, data_dir)
     from runwatch.base.network.service_target import normalise_base_url
     from runwatch.service import process as service
-    from runwatch.service.options import PLACES, SAMPLE_RUNS, ServeOptions
+    from runwatch.service.options import DEFAULT_MAX_RUNS, SAMPLE_RUNS, ServeOptions
     from runwatch.settings.master_key import find_master_keys
 
     master_keys = partial(find_master_keys, call.paths.settings_file)
@@ -307,7 +307,7 @@ def serve(call: Invocation) -> int:
             key_command="runwatch config header --local" if data_dir == call.paths.local_service_dir else "",
             json=bool(options.json),
             database=database,
-            places=_find_places(options, database, PLACES),
+            max_runs=_find_max_runs(options, database, DEFAULT_MAX_RUNS),
             has_interface=not options.worker_only,
             allow_remote=bool(options.allow_remote),
             public_url=normalise_base_url(options.public_url, "--public-url") if options.public_url else "",
@@ -432,7 +432,7 @@ def _show_status(call: Invocation, database: Secret | None) -> int:
     return 0
 
 
-def _find_places(options: CommandOptions, database: Secret | None, usual: int) -> int | None:
+def _find_max_runs(options: CommandOptions, database: Secret | None, usual: int) -> int | None:
     """Return how many runs this process drives at once; ``None`` for a service that is one process."""
     if database is None:
         return None

@@ -55,8 +55,8 @@ class Jobs:
         self._name = self.database.reveal().partition("?")[0].rpartition("/")[2]
 
     @asynccontextmanager
-    async def work(self, places: int = 4) -> AsyncIterator[LiveWork]:
-        async with self._serving(SystemClock(), database=self.database, places=places) as service:
+    async def work(self, max_runs: int = 4) -> AsyncIterator[LiveWork]:
+        async with self._serving(SystemClock(), database=self.database, max_runs=max_runs) as service:
             yield LiveWork(service, *self._scripted)
 
     def sql(self, statement: str) -> list[tuple[Any, ...]]:
@@ -121,7 +121,7 @@ async def test_a_run_is_driven_to_its_end_and_leaves_no_job(jobs: Jobs) -> None:
 
 
 async def test_a_refused_run_leaves_no_job(jobs: Jobs) -> None:
-    async with jobs.work(places=0) as work:
+    async with jobs.work(max_runs=0) as work:
         await work.service.submit(key="once")
         refused = await work.service.http.post("/v1/executions", json=echo_body(), headers={"Idempotency-Key": "once"})
         assert refused.status_code == 200
@@ -141,7 +141,7 @@ async def test_a_cancelled_run_drops_its_call(jobs: Jobs) -> None:
 
 
 async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: Jobs) -> None:
-    async with jobs.work(places=2) as work:
+    async with jobs.work(max_runs=2) as work:
         database, tenant_id = work.service.context.database, await work.tenant()
         await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=1))
         answer = asyncio.Event()
@@ -155,10 +155,10 @@ async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: 
             assert (await ended(work.service, run_id))["status"] == "completed"
 
 
-@pytest.mark.parametrize("places", [0, 1])
-async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, places: int) -> None:
+@pytest.mark.parametrize("max_runs", [0, 1])
+async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, max_runs: int) -> None:
     monkeypatch.setattr(job_engine, "OVERDUE_S", -100.0)
-    async with jobs.work(places=places) as work:
+    async with jobs.work(max_runs=max_runs) as work:
         database, tenant_id = work.service.context.database, await work.tenant()
         await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=0))
         run_id = (await work.service.submit())["execution_id"]
@@ -167,7 +167,7 @@ async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.Mo
 
 
 async def test_runs_of_a_service_without_jobs_go_on(jobs: Jobs, serving: Serving) -> None:
-    async with jobs.work(places=0) as work:
+    async with jobs.work(max_runs=0) as work:
         run_id = (await work.service.submit())["execution_id"]
     jobs.sql("DELETE FROM procrastinate_jobs")
     async with jobs.work() as work:

@@ -60,12 +60,16 @@ class Team:
         self._stack = stack
         self._count = 0
 
-    async def start(self, *, places: int = 0, **options: Any) -> Local:
+    async def start(self, *, max_runs: int = 0, **options: Any) -> Local:
         """Start a process with its own data directory; without places it serves the interface alone."""
         self._count += 1
         return await self._stack.enter_async_context(
             serve_in_process(
-                self.directory / str(self._count), SystemClock(), database=self.database, places=places, **options
+                self.directory / str(self._count),
+                SystemClock(),
+                database=self.database,
+                max_runs=max_runs,
+                **options,
             )
         )
 
@@ -85,7 +89,7 @@ async def team(tmp_path: Path) -> AsyncIterator[Team]:
 async def test_a_worker_drives_what_an_interface_has_accepted_with_secrets_of_the_database(
     team: Team, scripted: Scripted
 ) -> None:
-    api, worker = await team.start(), await team.start(places=4, has_interface=False)
+    api, worker = await team.start(), await team.start(max_runs=4, has_interface=False)
     work = LiveWork(api, *scripted)
     await work.having(add_model, "ember")
     run_id = (await api.submit(live_body(["gate"])))["execution_id"]
@@ -183,7 +187,7 @@ async def test_a_cursor_of_one_process_is_good_in_another(team: Team) -> None:
 
 
 async def test_a_webhook_is_reported_once_by_all_processes_together(team: Team) -> None:
-    workers = [await team.start(places=2, allow_loopback_checks=True) for _ in range(3)]
+    workers = [await team.start(max_runs=2, allow_loopback_checks=True) for _ in range(3)]
     async with Receiver() as receiver:
         hook = await add_webhook(workers[0], receiver.url)
         ids = [(await workers[0].submit())["execution_id"] for _ in range(6)]
@@ -201,7 +205,7 @@ async def test_the_status_of_a_database_says_who_is_there_and_what_waits(team: T
     database, tenant_id = api.context.database, (await api.get("/v1/account"))["tenant_id"]
     await database.write(partial(set_limits, tenant_id=tenant_id, concurrency=0))
     first, second = [(await api.submit())["execution_id"] for _ in range(2)]
-    await team.start(places=1, has_interface=False)
+    await team.start(max_runs=1, has_interface=False)
     while (status := read_status(team.database)).limited < 2:
         await asyncio.sleep(0.02)
     assert [process.role for process in status.processes] == ["interface", "worker"]

@@ -13,7 +13,7 @@ from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.text import clean_line
 
-PLACES: Final = 50
+DEFAULT_MAX_RUNS: Final = 50
 """Default number of runs that a process of a team service drives at once."""
 
 SAMPLE_RUNS: Final = 200
@@ -33,7 +33,7 @@ class ServeOptions:
         public_url: Scheme, host and port at which callers reach the service through a proxy; empty without one.
         database: Address of the PostgreSQL database, with or without a password; ``None`` for the SQLite file of the
             data directory.
-        places: Most runs that this process drives at once, as jobs in that database; ``None`` for an engine without
+        max_runs: Most runs that this process drives at once, as jobs in that database; ``None`` for an engine without
             jobs, which drives every run.
         has_interface: Whether to serve the interface; a worker without it answers only ``/healthz`` and ``/readyz``.
         idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
@@ -59,7 +59,7 @@ class ServeOptions:
     allow_remote: bool = False
     public_url: str = ""
     database: Secret | None = None
-    places: int | None = None
+    max_runs: int | None = None
     has_interface: bool = True
     idle_exit_s: float | None = None
     rate_limit_rpm: int | None = None
@@ -77,7 +77,7 @@ class ServeOptions:
     @property
     def shared_name(self) -> str:
         """Machine and data directory of a process of a team service, in short; empty for a service of one process."""
-        if self.places is None:
+        if self.max_runs is None:
             return ""
         host = os.uname().nodename.partition(".")[0]
         return clean_line(f"{host}, {Path(*Path(os.path.normpath(self.data_dir)).parts[-2:])}")

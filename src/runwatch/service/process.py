@@ -158,12 +158,12 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
         _say(sys.stdout, service_line(service.file, has_interface=options.has_interface))
         return
     stop = "runwatch serve --stop and the same data directory"
-    if options.places is not None:
+    if options.max_runs is not None:
         stop = runwatch_command("serve --stop", data_dir=str(options.data_dir))
     if not options.has_interface:
         _say(
             sys.stderr,
-            f"The worker drives {options.places} runs at once, and answers /healthz on {service.file.base_url}",
+            f"The worker drives {options.max_runs} runs at once, and answers /healthz on {service.file.base_url}",
             f"Data: {options.data_dir}",
             f"Stop it with Ctrl+C, or with {stop}",
         )

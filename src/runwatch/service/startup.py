@@ -94,7 +94,7 @@ async def open_service_context(
             engine=_make_engine(options, backend, database, LiveRuns(database, clock, vault, providers, judge)),
             problems=ProblemResponder(database, clock, timers),
             rate_limit=RateLimiter(options.rate_limit_rpm, clock)
-            if options.places is None
+            if options.max_runs is None
             else SharedRateLimiter(options.rate_limit_rpm, clock, database),
             cursors=await database.write(Cursors.load),
             strangers=AnonymousLimits(clock, options.rate_limit_rpm),
@@ -103,7 +103,7 @@ async def open_service_context(
             outbound=outbound,
             providers=providers,
             configured_sources=sources,
-            deliverer=WebhookSender(database, vault, outbound, policy, clock, is_shared=options.places is not None),
+            deliverer=WebhookSender(database, vault, outbound, policy, clock, is_shared=options.max_runs is not None),
             options=options,
             reach_policy=policy,
             origin=origin,
@@ -117,7 +117,7 @@ async def open_service_context(
         closed = await database.read(partial(find_closed, context.closed_handles))
         context.closed_secrets = tuple(secret.advice for secret in closed)
         await context.engine.resume()
-        if options.places != 0:
+        if options.max_runs != 0:
             context.deliverer.start()
     except BaseException:
         await outbound.close()
@@ -151,18 +151,18 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
         from runwatch.service.backends.postgresql import PostgresDatabase
     except ImportError as error:
         raise make_package_error(error) from error
-    if options.places is None:
+    if options.max_runs is None:
         return PostgresDatabase(options.database, options.data_dir)
-    role = "-api" if options.places == 0 else "" if options.has_interface else "-worker"
+    role = "-api" if options.max_runs == 0 else "" if options.has_interface else "-worker"
     return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", keys)
 
 
 def _make_engine(options: ServeOptions, backend: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:
-    if backend.queue is None or options.places is None:
+    if backend.queue is None or options.max_runs is None:
         return EmbeddedEngine(database, live.clock, live, options.pace)
     from runwatch.service.execution.job_engine import JobEngine
 
-    return JobEngine(database, live.clock, live, options.pace, parameters=backend.parameters, places=options.places)
+    return JobEngine(database, live.clock, live, options.pace, parameters=backend.parameters, max_runs=options.max_runs)
 
 
 def _named_handles(transaction: Transaction) -> set[str]:

@@ -9,7 +9,7 @@ stays in memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -52,18 +52,18 @@ class PaneSplit:
     """How the user divided a screen with a list and a detail.
 
     Attributes:
-        place: Where the detail is; empty for the usual place in a window of that size.
+        side: Where the detail is, ``place`` in the file; empty for the usual place in a window of that size.
         beside: Its share of the width beside the list, from 0 to 1; 0 for the usual one.
         below: Its share of the height below the list; 0 for the usual one.
     """
 
-    place: Literal["", "beside", "below"] = ""
+    side: Literal["", "beside", "below"] = ""
     beside: float = 0.0
     below: float = 0.0
 
-    def with_share(self, place: Literal["beside", "below"], share: float) -> PaneSplit:
+    def with_share(self, side: Literal["beside", "below"], share: float) -> PaneSplit:
         """Return this division with another share of the detail there."""
-        return replace(self, beside=share) if place == "beside" else replace(self, below=share)
+        return replace(self, beside=share) if side == "beside" else replace(self, below=share)
 
 
 def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, PaneSplit] | None = None) -> None:
@@ -92,7 +92,9 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
             "focused": view.focused,
         }
     if splits:
-        content["splits"] = {name: asdict(split) for name, split in splits.items()}
+        content["splits"] = {
+            name: {"place": split.side, "beside": split.beside, "below": split.below} for name, split in splits.items()
+        }
     try:
         write_atomic(path, tomli_w.dumps(content).encode())
     except (OSError, ValueError) as error:
@@ -156,17 +158,16 @@ def _splits(content: dict[str, Any]) -> dict[str, PaneSplit]:
     if not isinstance(splits, dict) or not all(isinstance(split, dict) for split in splits.values()):
         raise ValueError("splits is not a table of tables")
     return {
-        name: PaneSplit(_place(split), _share(split, "beside"), _share(split, "below"))
-        for name, split in splits.items()
+        name: PaneSplit(_side(split), _share(split, "beside"), _share(split, "below")) for name, split in splits.items()
     }
 
 
-def _place(content: dict[str, Any]) -> Literal["", "beside", "below"]:
+def _side(content: dict[str, Any]) -> Literal["", "beside", "below"]:
     value = content.get("place", "")
     if value not in {"", "beside", "below"}:
         raise ValueError("place is neither beside nor below")
-    place: Literal["", "beside", "below"] = value
-    return place
+    side: Literal["", "beside", "below"] = value
+    return side
 
 
 def _share(content: dict[str, Any], name: str) -> float:

@@ -134,7 +134,7 @@ class ServiceSession:
         self._dirty: set[str] = set()
         self._versions_at: dict[str, float] = {}
         self._jobs: list[asyncio.Task[None]] = []
-        self._stop_listening = store.listen(self._note_delta)
+        self._stop_listening = store.listen(self._handle_delta)
 
     @classmethod
     async def open(
@@ -300,7 +300,7 @@ class ServiceSession:
         self.journal.note(attempt)
         self._request_attempted(attempt)
 
-    def _note_delta(self, delta: CollectionDelta) -> None:
+    def _handle_delta(self, delta: CollectionDelta) -> None:
         if delta.added or delta.changed or delta.removed:
             self._dirty.add(delta.kind)
         if delta.kind == Run.KIND and delta.profile == self.scope.profile:

@@ -132,7 +132,7 @@ async def test_live_runs_far_below_the_newest_page_are_read_one_by_one(tmp_path:
     service = LimitedService(runs=completed("ex_", 800))
     service.runs[700] = dict(run("ex_0700").raw)
     async with watching(service, tmp_path) as watch:
-        watch.session.live.runs.rest.go_on(7)
+        watch.session.live.runs.continuation.go_on(7)
         await watch.let_pass(3)
         service.runs[700]["status"] = "completed"
         asked = len(service.heard)
@@ -149,7 +149,7 @@ async def test_one_live_run_far_down_does_not_have_the_others_read_one_by_one(tm
     service.runs[:300] = [dict(run(f"ex_{number:04}").raw) for number in range(300)]
     service.runs[far] = dict(run(f"ex_{far}").raw)
     async with watching(service, tmp_path) as watch:
-        watch.session.live.runs.rest.go_to_end()
+        watch.session.live.runs.continuation.go_to_end()
         await watch.let_pass(3)
         service.runs[:] = completed("ex_", far + 1)
         asked = len(service.heard)
@@ -186,14 +186,14 @@ async def test_a_gap_after_many_new_runs_is_closed_in_order(tmp_path: Path, new:
     service = LimitedService(runs=completed("ex_a", 250), account=account(quota=None))
     async with watching(service, tmp_path) as watch:
         live, runs = watch.session.live, watch.session.store.collection("work", "run")
-        live.runs.rest.go_to_end()
+        live.runs.continuation.go_to_end()
         await watch.let_pass(3)
         assert runs.end_is_proven
         service.runs[:0] = completed("ex_b", new)
         await watch.let_pass(3)
         assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
         assert runs.end_is_proven
-        assert not live.runs.rest.has_more
+        assert not live.runs.continuation.has_more
         asked = len(service.heard)
         await watch.let_pass(5)
         assert not any("cursor" in heard.head.query for heard in service.heard[asked:])
@@ -203,7 +203,7 @@ async def test_a_gap_in_a_gap_is_closed_too(tmp_path: Path) -> None:
     service = LimitedService(runs=completed("ex_a", 150))
     async with watching(service, tmp_path) as watch:
         live, runs = watch.session.live, watch.session.store.collection("work", "run")
-        live.runs.rest.go_to_end()
+        live.runs.continuation.go_to_end()
         await watch.let_pass(3)
         live.scheduler.remove("rest of list run")
         service.runs[:0] = completed("ex_b", 350)
@@ -221,11 +221,11 @@ async def test_a_gap_after_the_records_of_the_last_session_is_closed(tmp_path: P
         await watch.let_pass(3)
     service = LimitedService(runs=[*completed("ex_b", 350), *completed("ex_a", 150)], account=account(quota=None))
     async with watching(service, tmp_path, (Run,)) as watch:
-        rest, runs = watch.session.live.runs.rest, watch.session.store.collection("work", "run")
+        continuation, runs = watch.session.live.runs.continuation, watch.session.store.collection("work", "run")
         await watch.let_pass(3)
         assert list(runs.by_id) == [one["execution_id"] for one in service.runs[:450]]
-        assert (rest.has_gap, rest.has_more, runs.end_is_proven) == (False, True, False)
-        rest.go_on()
+        assert (continuation.has_gap, continuation.has_more, runs.end_is_proven) == (False, True, False)
+        continuation.go_on()
         await watch.let_pass(1)
         assert runs.end_is_proven
 
@@ -253,8 +253,8 @@ async def test_a_long_gap_is_read_on_when_the_user_gets_to_the_end(tmp_path: Pat
         service.runs[:0] = completed("ex_b", 3_000)
         await watch.let_pass(3)
         assert len(runs.by_id) == 100 + 100 * (GAP_PAGES + 1)
-        assert live.runs.rest.has_more
-        live.runs.rest.go_to_end()
+        assert live.runs.continuation.has_more
+        live.runs.continuation.go_to_end()
         await watch.let_pass(3)
         assert list(runs.by_id) == [one["execution_id"] for one in service.runs]
         assert runs.end_is_proven

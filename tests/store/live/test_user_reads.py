@@ -160,33 +160,33 @@ async def test_a_problem_with_a_5xx_is_a_response(tmp_path: Path) -> None:
 
 async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> None:
     async with watching(many(), tmp_path) as watch:
-        rest, store = watch.session.live.runs.rest, watch.session.store
+        continuation, store = watch.session.live.runs.continuation, watch.session.store
         await watch.let_pass(3)
         assert len(store.collection("work", "run").by_id) == 100
-        rest.go_on()
+        continuation.go_on()
         await watch.let_pass(1)
         assert len(store.collection("work", "run").by_id) == 200
-        rest.go_to_end()
+        continuation.go_to_end()
         await watch.let_pass(20)
         collection = store.collection("work", "run")
         assert [record.id for record in collection.records] == [f"ex_{number:04}" for number in range(MANY)]
         assert collection.end_is_proven, "a sweep that joins what is known keeps the end"
-        assert not rest.has_more
+        assert not continuation.has_more
 
 
 async def test_reading_on_waits_longer_after_each_error_page_and_ends_at_a_refused_cursor(tmp_path: Path) -> None:
     service = Cut(runs=[run(f"ex_{number:04}", "completed") for number in range(MANY)])
     async with watching(service, tmp_path) as watch:
-        rest = watch.session.live.runs.rest
+        continuation = watch.session.live.runs.continuation
         await watch.let_pass(3)
-        rest.go_to_end()
+        continuation.go_to_end()
         await watch.let_pass(120)
-        assert rest.is_reading
+        assert continuation.is_reading
         assert watch.session.live.connection.lost_since is None, "other requests get responses"
         assert 3 < service.asked < 40
         service.beyond = Said(400, problem("invalid_cursor"))
         await watch.let_pass(60)
-        assert (rest.is_reading, rest.has_more) == (False, True)
+        assert (continuation.is_reading, continuation.has_more) == (False, True)
 
 
 async def test_receipts_of_watched_runs_are_read_without_a_list_of_receipts(tmp_path: Path) -> None:

@@ -100,11 +100,11 @@ _log: Final = logging.getLogger(__name__)
 
 
 class JobEngine(Engine):
-    """Driver of as many runs of the database at once as this process has places for.
+    """Driver of the runs of the database, several at once.
 
     Args:
         parameters: Parameters of a connection to the database.
-        places: Most runs that this process drives at once; with 0 it does the upkeep of all runs alone.
+        max_runs: Most runs that this process drives at once; with 0 it does the upkeep of all runs alone.
         pace: Factor on the wait before every step of a test run.
     """
 
@@ -116,13 +116,13 @@ class JobEngine(Engine):
         pace: float,
         *,
         parameters: Mapping[str, Any],
-        places: int,
+        max_runs: int,
     ) -> None:
         self.live_runs = live
         self._database = database
         self._clock = clock
         self._runner = StepRunner(database, clock, live, pace)
-        self._places = places
+        self._max_runs = max_runs
         self._running: dict[int, Job] = {}
         self._is_idle = asyncio.Event()
         self._is_idle.set()
@@ -138,7 +138,7 @@ class JobEngine(Engine):
         await self._database.write(live_rows.sweep)
         driving, upkeep = _app(self._runs), _app(self._upkeep)
         try:
-            if self._places:
+            if self._max_runs:
                 await self._runs.open_async()
             await self._upkeep.open_async()
         except (exceptions.ConnectorException, psycopg.OperationalError) as error:
@@ -154,8 +154,8 @@ class JobEngine(Engine):
             upkeep.periodic(cron=cron)(upkeep.task(name=name, queue=_UPKEEP, queueing_lock=name)(work))
         await self._find_left(0)
         workers = [(upkeep, _UPKEEP, _UPKEEP_AT_ONCE)]
-        if self._places:
-            workers.append((driving, RUNS, self._places))
+        if self._max_runs:
+            workers.append((driving, RUNS, self._max_runs))
         for app, queue, at_once in workers:
             self._tasks.append(asyncio.create_task(self._work(app, queue, at_once), name=f"worker of {queue}"))
 

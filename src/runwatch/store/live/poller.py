@@ -125,7 +125,7 @@ class Poller:
         self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
         self._heard_at = clock.monotonic()
         self._side: set[type[Record]] = set()
-        self._rests = {Run.KIND: self.runs.rest, Receipt.KIND: self._make_rest(Receipt)}
+        self._continuations = {Run.KIND: self.runs.continuation, Receipt.KIND: self._make_continuation(Receipt)}
 
     @property
     def held_s(self) -> float:
@@ -187,8 +187,8 @@ class Poller:
         self.scheduler.add(f"list {kind.KIND}", priority, lambda: self._list(kind), is_asked=is_asked)
 
     def stop_list(self, kind: type[Record]) -> None:
-        if (rest := self.rest(kind.KIND)) is not None:
-            rest.stop()
+        if (continuation := self.continuation(kind.KIND)) is not None:
+            continuation.stop()
         if kind is Run:
             self.receipts.stop()
         else:
@@ -196,15 +196,15 @@ class Poller:
         if kind is Receipt:
             self.receipts.stop_watched()
 
-    def rest(self, name: str) -> ListContinuation | None:
+    def continuation(self, name: str) -> ListContinuation | None:
         """Return what reads on in a list whose beginning alone is polled; ``None`` for a list that is read whole.
 
         Args:
             name: The kind under which the store keeps the records.
         """
-        return self._rests.get(name)
+        return self._continuations.get(name)
 
-    def _make_rest(self, kind: type[Record], name: str = "") -> ListContinuation:
+    def _make_continuation(self, kind: type[Record], name: str = "") -> ListContinuation:
         return ListContinuation(kind, self._client, self._writer, self.scheduler, name=name)
 
     def start_filtered_list(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
@@ -214,14 +214,14 @@ class Poller:
             name: The kind under which the store keeps the records, so that no other list is mixed with it.
             query: Returns the filters as query parameters, for each read, because time ranges move.
         """
-        if name not in self._rests:
-            self._rests[name] = self._make_rest(kind, name)
+        if name not in self._continuations:
+            self._continuations[name] = self._make_continuation(kind, name)
         self.scheduler.add(f"list {name}", JobPriority.SCREEN, lambda: self._list(kind, name, query()), is_asked=True)
         self.scheduler.run_soon(f"list {name}", is_asked=True)
 
     def stop_filtered_list(self, name: str) -> None:
-        if (rest := self._rests.pop(name, None)) is not None:
-            rest.stop()
+        if (continuation := self._continuations.pop(name, None)) is not None:
+            continuation.stop()
         self.scheduler.remove(f"list {name}")
 
     def refresh(self, kind: type[Record]) -> None:
@@ -344,7 +344,7 @@ class Poller:
         self._writer.start(name, f"GET {operation.path}")
         # A list in one response is already complete; only a paged list gets a limit.
         limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
-        rest = self._rests.get(name)
+        continuation = self._continuations.get(name)
         try:
             page: Page[Record] | None = None
             intern = make_record_interner(
@@ -355,7 +355,7 @@ class Poller:
                 if page is not None:
                     part.records[:0], part.values[:0] = page.records, page.values
                 page = part
-                if rest is not None:
+                if continuation is not None:
                     break
         except ApiError as error:
             failure = self._writer.failure(name, error)
@@ -363,9 +363,9 @@ class Poller:
                 self.receipts.start_watched()
             return self._writer.fail(name, failure)
         if page is not None:
-            is_joined = rest is not None and rest.note_beginning(page.records, page, query)
-            is_whole = rest is None or page.next_cursor is None
+            is_joined = continuation is not None and continuation.note_beginning(page.records, page, query)
+            is_whole = continuation is None or page.next_cursor is None
             await self._writer.take(name, page.records, page, is_whole=is_whole, is_joined=is_joined)
-            if rest is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:
-                rest.go_on(SWEEP_PAGES - 1, is_asked=False)
+            if continuation is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:
+                continuation.go_on(SWEEP_PAGES - 1, is_asked=False)
         return self.intervals.lists_s

@@ -38,7 +38,7 @@ class RunList:
         sweep_s: Returns the seconds between two sweeps.
 
     Attributes:
-        rest: The runs after the swept ones.
+        continuation: The runs after the swept ones.
     """
 
     JOB: Final = "list run"
@@ -67,7 +67,7 @@ class RunList:
         self._older_pages = 0
         # Runs that the service refused to return; read again only when the user asks.
         self._unknown: set[str] = set()
-        self.rest: Final = ListContinuation(Run, client, writer, scheduler)
+        self.continuation: Final = ListContinuation(Run, client, writer, scheduler)
 
     def start(self, *, is_asked: bool = False) -> None:
         """Sweep from now on, even if that had stopped."""
@@ -96,11 +96,11 @@ class RunList:
             return self._fail_sweep(self._writer.failure(Run.KIND, error))
         assert page is not None
         self._swept, self._after_swept = set(runs), page.next_cursor
-        is_joined = self.rest.note_beginning(runs.values(), page)
+        is_joined = self.continuation.note_beginning(runs.values(), page)
         is_whole = page.next_cursor is None
         await self._writer.take(Run.KIND, runs.values(), page, is_whole=is_whole, is_joined=is_joined)
         # The pages of a gap say the same of the runs on them.
-        if not self.rest.closes_gap and self._older_live() and self._OLDER_JOB not in self._scheduler:
+        if not self.continuation.closes_gap and self._older_live() and self._OLDER_JOB not in self._scheduler:
             self._scheduler.add(self._OLDER_JOB, JobPriority.TAIL, self._read_older)
         return self._sweep_s()
 
@@ -153,7 +153,7 @@ class RunList:
                 down_to = (place - len(self._swept)) // SWEEP_PAGE + 1
                 if seen - down_to > saved:
                     pages, saved = down_to, seen - down_to
-            if run_id == self.rest.gap_after:
+            if run_id == self.continuation.gap_after:
                 break
         return pages
 

@@ -63,7 +63,7 @@ class RunReceipts:
     def start(self) -> None:
         """Read missing receipts of listed runs now and whenever a run has ended."""
         if self._leave is None:
-            self._leave = self._store.listen(self._note_delta)
+            self._leave = self._store.listen(self._handle_delta)
         self._read_missing()
 
     def stop(self) -> None:
@@ -91,7 +91,7 @@ class RunReceipts:
             self._read_missing()
         self._scheduler.run_soon(JOB)
 
-    def _note_delta(self, delta: CollectionDelta) -> None:
+    def _handle_delta(self, delta: CollectionDelta) -> None:
         if delta.profile == self._scope.profile and delta.kind == Run.KIND and (delta.added or delta.changed):
             self._read_missing()
 

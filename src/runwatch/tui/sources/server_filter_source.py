@@ -76,7 +76,7 @@ class ServerFilterSource:
 
     def continuations(self) -> Sequence[ListContinuation]:
         """Return what reads on in the filtered list."""
-        continuation = self._session.live.rest(self._name)
+        continuation = self._session.live.continuation(self._name)
         return () if continuation is None else (continuation,)
 
     def items(self) -> Sequence[Any]:

@@ -147,7 +147,7 @@ class ListScreen(RowScreen):
     def continuations(self) -> Sequence[ListContinuation]:
         """Return what reads on in the list; empty for a list that is read whole."""
         session = self.console.session
-        continuation = None if session is None else session.live.rest(self.spec.kind)
+        continuation = None if session is None else session.live.continuation(self.spec.kind)
         return () if continuation is None else (continuation,)
 
     @property

@@ -24,7 +24,7 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.tui.widgets.panes.split_panes import MIN_ROWS, PanePlace, SplitPanes
+from runwatch.tui.widgets.panes.split_panes import MIN_ROWS, PaneSide, SplitPanes
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table.rows import RecordRow
@@ -256,19 +256,19 @@ class ResourceScreen(ListScreen, RecordScreen):
         self.set_class(side == "below", "-stacked", update=update)
         self.set_class(side is None, "-narrow", update=update)
 
-    def _side(self) -> PanePlace | None:
+    def _side(self) -> PaneSide | None:
         """Return where the window has room for the detail: where the user wants it, or the usual place."""
         width, height = self.size
-        wanted, possible = self._split.place, self._possible_sides()
+        wanted, possible = self._split.side, self._possible_sides()
         if wanted in possible:
             return wanted
         if width >= self.BESIDE_FROM and (width - self._most_wanted >= MIN_DETAIL_CELLS or "below" not in possible):
             return "beside"
         return "below" if width >= self.NARROW_BELOW and height >= STACKED_FROM_ROWS else None
 
-    def _possible_sides(self) -> list[PanePlace]:
+    def _possible_sides(self) -> list[PaneSide]:
         width, height = self.size
-        beside: list[PanePlace] = ["beside"] if width >= CAN_BE_BESIDE_FROM_CELLS else []
+        beside: list[PaneSide] = ["beside"] if width >= CAN_BE_BESIDE_FROM_CELLS else []
         return [*beside, "below"] if height >= STACKED_FROM_ROWS else beside
 
     def _fit_panes(self) -> None:
@@ -332,10 +332,10 @@ class ResourceScreen(ListScreen, RecordScreen):
         """Put the detail beside the list or below it; in a window with room for one of both, there or nowhere."""
         side, possible = self._side(), self._possible_sides()
         others = [other for other in possible if other != side]
-        if not others and not self._split.place:
+        if not others and not self._split.side:
             self.notify_user(_NO_ROOM_FOR_BOTH)
             return
-        self.console.splits[self.spec.name] = replace(self._split, place=others[0] if others else "")
+        self.console.splits[self.spec.name] = replace(self._split, side=others[0] if others else "")
         self.remove_class("-no-preview", "-full-list", "-full-detail")
         self.apply_width()
 

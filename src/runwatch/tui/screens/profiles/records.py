@@ -117,7 +117,7 @@ class MultiProfileListScreen(MultiProfileBase):
 
     def continuations(self) -> Sequence[ListContinuation]:
         sessions = map(self.console.profiles.session, self._parts)
-        found = (session.live.rest(self.spec.kind) for session in sessions if session is not None)
+        found = (session.live.continuation(self.spec.kind) for session in sessions if session is not None)
         return [continuation for continuation in found if continuation is not None]
 
     def _is_unreached(self) -> bool:

@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
-PanePlace = Literal["beside", "below"]
+PaneSide = Literal["beside", "below"]
 """Where the second pane is."""
 
 MIN_CELLS: Final = (48, 30)
@@ -41,11 +41,11 @@ class SplitPanes(Container):
         super().__init__(first, second, id=id)
         self._first: Final = first
         self._second: Final = second
-        self._side: PanePlace | None = None
+        self._side: PaneSide | None = None
         self._share = 0.0
         self._grip: int | None = None
 
-    def divide(self, side: PanePlace | None, share: float) -> None:
+    def divide(self, side: PaneSide | None, share: float) -> None:
         """Divide the room.
 
         Args:
