@@ -111,7 +111,7 @@ class TestRequest:
         server.script(json_answer({"ok": 1}))
         patch = Operation("patchThing", "PATCH", "/v1/things/{thing_id}", "Change a thing", mutates=True)
         answer = await client.request(patch, path={"thing_id": "a b"}, query={"dry": True}, body=b"{}", key="k")
-        assert (answer.value, answer.attempts, answer.reply.status) == ({"ok": 1}, 1, 200)
+        assert (answer.value, answer.attempts, answer.response.status) == ({"ok": 1}, 1, 200)
         assert server.heard[0].head.start[:2] == ("PATCH", "/v1/things/a%20b?dry=true")
 
     async def test_no_body_is_none_where_nobody_declares_a_record(self, server: RawServer, client: Client) -> None:

@@ -13,7 +13,7 @@ from runwatch.api.calls import RequestAttempt
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, InvalidRequestError, NoResponseError, ReadOnlyError
 from runwatch.api.operations import OPERATIONS
-from runwatch.api.secrets import is_own_page, redact_answer_secrets
+from runwatch.api.secrets import is_own_page, redact_response_secrets
 from runwatch.base.json import loads
 from runwatch.base.log import redact
 from runwatch.base.network.service_target import Target
@@ -121,5 +121,5 @@ async def test_what_is_shown_once_is_redacted_from_every_log_from_then_on(
 
 @pytest.mark.parametrize("value", [None, [], {}, {"key": 3}, {"key": None}, "text"])
 def test_an_answer_without_its_secret_is_no_trouble(value: object) -> None:
-    redact_answer_secrets(OPERATIONS["postApiKeys"], value)
-    redact_answer_secrets(OPERATIONS["postTenants"], value)
+    redact_response_secrets(OPERATIONS["postApiKeys"], value)
+    redact_response_secrets(OPERATIONS["postTenants"], value)

@@ -97,9 +97,9 @@ async def test_a_key_that_cannot_be_sent_is_not_shown_either(server: RawServer, 
 async def test_the_client_and_an_answer_do_not_show_the_key(server: RawServer, client: Client) -> None:
     server.script(echo(200, "application/json"))
     answer = await client.request("getAccount")
-    shown: list[Any] = [client, vars(client), client._transport, vars(client._transport), answer, answer.reply]
+    shown: list[Any] = [client, vars(client), client._transport, vars(client._transport), answer, answer.response]
     assert not [each for each in shown if CANARY in repr(each)]
-    assert CANARY not in repr(dict(answer.reply.headers))
+    assert CANARY not in repr(dict(answer.response.headers))
 
 
 async def test_the_log_does_not_show_the_key(server: RawServer, client: Client, tmp_path: Any) -> None:

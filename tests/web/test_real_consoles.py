@@ -121,4 +121,4 @@ async def test_a_console_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyP
     stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
     console = await ConsoleProcess.start([sys.executable, "-c", stubborn], {}, (80, 24))
     await console.end()
-    assert console.last_words == ""
+    assert console.last_output == ""

@@ -32,13 +32,13 @@ class CallResult:
     """A successful call.
 
     Attributes:
-        reply: The response to the last attempt.
+        response: The response to the last attempt.
         value: The decoded JSON; ``None`` where the response has no body.
         attempts: How many times the request was sent.
         elapsed_s: Seconds from the first attempt to the end, waits included.
     """
 
-    reply: HttpResponse
+    response: HttpResponse
     value: object = field(repr=False)
     attempts: int
     elapsed_s: float
@@ -136,8 +136,8 @@ class CallExecutor:
         while True:
             history.attempts += 1
             try:
-                value, reply = await self._attempt(call, read, history)
-                return value, CallResult(reply, None, history.attempts, self._clock.monotonic() - start)
+                value, response = await self._attempt(call, read, history)
+                return value, CallResult(response, None, history.attempts, self._clock.monotonic() - start)
             except ApiError as error:
                 failure = error
             wait = self._wait_after(failure, call, history)
@@ -169,14 +169,14 @@ class CallExecutor:
         """Send once, notify the observer, and return the response or raise its error."""
         attempt = _Attempt(self._clock.now(), self._clock.monotonic())
         try:
-            value, attempt.reply = await self._send(call, read, history, attempt)
+            value, attempt.response = await self._send(call, read, history, attempt)
         except (ApiError, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError):
                 attempt.error = "cancelled"
             self._report(call, history, attempt)
             raise
         self._report(call, history, attempt)
-        return value, attempt.reply
+        return value, attempt.response
 
     async def _send(
         self,
@@ -187,34 +187,34 @@ class CallExecutor:
     ) -> tuple[T, HttpResponse]:
         lost = None
         try:
-            reply = await self._transport.send(call.request)
+            response = await self._transport.send(call.request)
         except ConnectionLostError as error:
             lost = error
         if lost is not None:
             attempt.error = lost.kind
             attempt.received_bytes = lost.received_bytes
             raise error_builder.build_no_response(lost, call, history, self._target)
-        attempt.reply = reply
+        attempt.response = response
         attempt.ended = self._clock.monotonic()
-        if not reply.is_success:
-            problem, is_synthetic = parse_problem(reply)
+        if not response.is_success:
+            problem, is_synthetic = parse_problem(response)
             attempt.problem = problem
-            wait_s = self._close_gate(problem, reply, call) if reply.status == 429 else None
+            wait_s = self._close_gate(problem, response, call) if response.status == 429 else None
             raise error_builder.build_api_problem(
-                problem, reply.status, call, history, is_synthetic=is_synthetic, wait_s=wait_s
+                problem, response.status, call, history, is_synthetic=is_synthetic, wait_s=wait_s
             )
         try:
-            if reply.flaw is not None:
-                raise UnreadableBodyError(reply.flaw)
-            return await read(reply), reply
+            if response.flaw is not None:
+                raise UnreadableBodyError(response.flaw)
+            return await read(response), response
         except UnreadableBodyError as error:
             reason = str(error)
         attempt.error = UNUSABLE_ERROR
-        raise error_builder.build_unusable_response(reason, reply, call, history)
+        raise error_builder.build_unusable_response(reason, response, call, history)
 
-    def _close_gate(self, problem: Problem, reply: HttpResponse, call: OperationCall) -> float:
+    def _close_gate(self, problem: Problem, response: HttpResponse, call: OperationCall) -> float:
         """Close the gate after a 429 and return the seconds. Any code but ``quota_exceeded`` holds the whole origin."""
-        seconds = parse_retry_after_s(problem, reply.headers.get("retry-after"), self._clock.now())
+        seconds = parse_retry_after_s(problem, response.headers.get("retry-after"), self._clock.now())
         operation = call.operation.id if problem.code == "quota_exceeded" else None
         self._gate.close(operation, seconds, problem.instance)
         return seconds
@@ -222,7 +222,7 @@ class CallExecutor:
     def _report(self, call: OperationCall, history: AttemptHistory, attempt: _Attempt) -> None:
         if self._observe is None:
             return
-        request, reply = call.request, attempt.reply
+        request, response = call.request, attempt.response
         ended = self._clock.monotonic() if attempt.ended is None else attempt.ended
         observed = RequestAttempt(
             at=attempt.at,
@@ -230,12 +230,12 @@ class CallExecutor:
             method=request.method,
             path=call.operation.path if call.operation.secret_address else request.path,
             query="" if call.operation.secret_address else request.query,
-            status=None if reply is None else reply.status,
+            status=None if response is None else response.status,
             elapsed_s=round(ended - attempt.began, 6),
             attempt=history.attempts,
             key=request.key,
             sent_bytes=len(request.body or b""),
-            received_bytes=attempt.received_bytes if reply is None else reply.received_bytes,
+            received_bytes=attempt.received_bytes if response is None else response.received_bytes,
             error=attempt.error,
             problem=attempt.problem,
             profile=self._target.profile,
@@ -254,7 +254,7 @@ class _Attempt:
     at: datetime
     began: float
     ended: float | None = None
-    reply: HttpResponse | None = None
+    response: HttpResponse | None = None
     received_bytes: int = 0
     error: str | None = None
     problem: Problem | None = None

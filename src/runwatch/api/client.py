@@ -32,7 +32,7 @@ from runwatch.api.operations import OPERATIONS, PRIVATE_ENTRY, Operation
 from runwatch.api.rate_limit_gate import RateLimitGate
 from runwatch.api.request_builder import QueryValue, build_request
 from runwatch.api.retry_policy import RETRIES
-from runwatch.api.secrets import build_secret_request, redact_answer_secrets
+from runwatch.api.secrets import build_secret_request, redact_response_secrets
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.log import keep_secret
 from runwatch.base.network.service_target import Target
@@ -132,14 +132,14 @@ class Client:
         """
         call = self._call(operation, path=path, query=query, body=body, key=key)
 
-        async def read(reply: HttpResponse) -> object:
-            if not reply.body and (reply.status == 204 or call.operation.record is None):
+        async def read(response: HttpResponse) -> object:
+            if not response.body and (response.status == 204 or call.operation.record is None):
                 return None
-            return decode_value(reply.body)
+            return decode_value(response.body)
 
-        value, answer = await self._caller.make(call, read)
-        redact_answer_secrets(call.operation, value)
-        return replace(answer, value=value)
+        value, result = await self._caller.make(call, read)
+        redact_response_secrets(call.operation, value)
+        return replace(result, value=value)
 
     async def enter_secret(self, address: Secret, secret: Secret) -> object:
         """Enter a secret on the private page that an intent names, and return the page's response.
@@ -157,8 +157,8 @@ class Client:
             raise ReadOnlyError(operation=PRIVATE_ENTRY.id, what=PRIVATE_ENTRY.title)
         call = OperationCall(PRIVATE_ENTRY, build_secret_request(self.target, address, secret))
 
-        async def read(reply: HttpResponse) -> object:
-            return decode_value(reply.body)
+        async def read(response: HttpResponse) -> object:
+            return decode_value(response.body)
 
         return (await self._caller.make(call, read))[0]
 
@@ -287,18 +287,18 @@ class Client:
     async def _record(self, operation: str, execution_id: str | None, record: type[R]) -> R:
         path = _NOTHING if execution_id is None else {"execution_id": execution_id}
 
-        async def read(reply: HttpResponse) -> R:
-            return decode_record(reply.body, record)
+        async def read(response: HttpResponse) -> R:
+            return decode_record(response.body, record)
 
         return (await self._caller.make(self._call(operation, path=path), read))[0]
 
     async def _page(
         self, call: OperationCall, record: type[R], intern: Callable[[Record], Record] | None = None
     ) -> Page[R]:
-        async def read(reply: HttpResponse) -> Page[R]:
-            if len(reply.body) > SLICED_DECODE_BYTES:
-                return await decode_page_sliced(reply.body, record, self._clock, intern)
-            return decode_page(reply.body, record, intern)
+        async def read(response: HttpResponse) -> Page[R]:
+            if len(response.body) > SLICED_DECODE_BYTES:
+                return await decode_page_sliced(response.body, record, self._clock, intern)
+            return decode_page(response.body, record, intern)
 
         return (await self._caller.make(call, read))[0]
 

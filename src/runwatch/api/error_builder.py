@@ -91,30 +91,30 @@ def build_no_response(
     title, hint = _NOT_RUNNING if is_stopped else _LOST[lost.kind]
     was_sent = lost.was_sent or history.was_sent
     outcome_known = not call.operation.mutates or not (lost.was_sent or history.in_doubt)
-    said = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
+    parts = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]
     return (ServiceStoppedError if is_stopped else NoResponseError)(
         title,
         kind=lost.kind,
         was_sent=was_sent,
-        **_facts(call, history, ", ".join(part for part in said if part), hint, outcome_known=outcome_known),
+        **_facts(call, history, ", ".join(part for part in parts if part), hint, outcome_known=outcome_known),
     )
 
 
 def build_unusable_response(
-    reason: str, reply: HttpResponse, call: OperationCall, history: AttemptHistory
+    reason: str, response: HttpResponse, call: OperationCall, history: AttemptHistory
 ) -> UnusableResponseError:
     """Build the error for a success that cannot be read. The service accepted the write, but its effect is unknown."""
     outcome_known = not call.operation.mutates
-    quoted = "" if reply.media_type == "application/json" else f" ({describe_body(reply)})"
+    quoted = "" if response.media_type == "application/json" else f" ({describe_body(response)})"
     return UnusableResponseError(
         "The response cannot be used",
-        status=reply.status,
+        status=response.status,
         **_facts(call, history, f"{reason}{quoted}", "Check the base URL.", outcome_known=outcome_known),
     )
 
 
 def build_api_problem(
-    said: Problem,
+    problem: Problem,
     status: int,
     call: OperationCall,
     history: AttemptHistory,
@@ -127,17 +127,17 @@ def build_api_problem(
     outcome_known = not operation.mutates or proves_no_effect(
         operation,
         status,
-        "" if is_synthetic else said.code,
+        "" if is_synthetic else problem.code,
         in_doubt=history.in_doubt,
-        is_problem=not is_synthetic and said.conforms(status),
+        is_problem=not is_synthetic and problem.conforms(status),
     )
-    detail, hint = said.detail, _next_step(status, wait_s, is_synthetic=is_synthetic)
-    if said.status is not None and said.status != status:
-        note = f"the body says status {said.status}, HTTP says {status}"
+    detail, hint = problem.detail, _next_step(status, wait_s, is_synthetic=is_synthetic)
+    if problem.status is not None and problem.status != status:
+        note = f"the body says status {problem.status}, HTTP says {status}"
         detail = f"{detail} ({note})" if detail else note
     return ApiProblem(
-        (said.title or "").removesuffix(".") or f"The service responded with status {status}",
-        problem=said,
+        (problem.title or "").removesuffix(".") or f"The service responded with status {status}",
+        problem=problem,
         status=status,
         is_synthetic=is_synthetic,
         wait_s=wait_s,

@@ -16,57 +16,57 @@ EXCERPT_CHARACTERS: Final = 200
 """How much of a foreign body is quoted."""
 
 
-def parse_problem(reply: HttpResponse) -> tuple[Problem, bool]:
+def parse_problem(response: HttpResponse) -> tuple[Problem, bool]:
     """Return the Problem of a response outside the 2XX class, and whether it is synthetic.
 
     A body counts as a Problem if its media type says so and it is an object (unknown and missing members are
     tolerated), or if it is plain JSON with all four required members, or with a type or a title and the status of the
     response. The key is redacted first, because some services and proxies repeat the request they refuse.
     """
-    if 300 <= reply.status < 400:
-        where = redact(reply.headers.get("location", "nowhere"))[:EXCERPT_CHARACTERS]
+    if 300 <= response.status < 400:
+        where = redact(response.headers.get("location", "nowhere"))[:EXCERPT_CHARACTERS]
         return (
             synthetic_problem(
                 REDIRECT_REFUSED,
                 "The service answered with a redirect, which is not followed",
-                reply.status,
+                response.status,
                 f"It points to {where}. The key is sent only to the profile's address.",
             ),
             True,
         )
-    problem = _parsed(reply)
+    problem = _parsed(response)
     if problem is not None:
         return problem, False
-    kind = _kind_of_body(reply)
+    kind = _kind_of_body(response)
     title = f"The answer did not come from the API{f' ({kind})' if kind else ''}"
-    return synthetic_problem(NOT_A_PROBLEM, title, reply.status, describe_body(reply)), True
+    return synthetic_problem(NOT_A_PROBLEM, title, response.status, describe_body(response)), True
 
 
-def _kind_of_body(reply: HttpResponse) -> str:
+def _kind_of_body(response: HttpResponse) -> str:
     """Name the media type as users know it; empty where the response is JSON or has no type."""
-    if reply.media_type in {"text/html", "application/xhtml+xml"}:
+    if response.media_type in {"text/html", "application/xhtml+xml"}:
         return "HTML"
-    return "plain text" if reply.media_type == "text/plain" else ""
+    return "plain text" if response.media_type == "text/plain" else ""
 
 
-def describe_body(reply: HttpResponse) -> str:
+def describe_body(response: HttpResponse) -> str:
     """Describe an unexpected body: its flaw, its content type and how it begins. The result is not safe text."""
-    said = reply.headers.get("content-type") or "no content type"
-    begin = redact(reply.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace")).strip()[:EXCERPT_CHARACTERS]
-    parts = [said[:EXCERPT_CHARACTERS], reply.flaw, f"it begins: {begin}" if begin else "the body is empty"]
+    media_type = response.headers.get("content-type") or "no content type"
+    begin = redact(response.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace")).strip()[:EXCERPT_CHARACTERS]
+    parts = [media_type[:EXCERPT_CHARACTERS], response.flaw, f"it begins: {begin}" if begin else "the body is empty"]
     return "; ".join(part for part in parts if part)
 
 
-def _parsed(reply: HttpResponse) -> Problem | None:
-    if reply.flaw is not None or reply.media_type not in {PROBLEM_TYPE, "application/json"}:
+def _parsed(response: HttpResponse) -> Problem | None:
+    if response.flaw is not None or response.media_type not in {PROBLEM_TYPE, "application/json"}:
         return None
     try:
-        raw = loads(redact(reply.body.decode("utf-8-sig")))
+        raw = loads(redact(response.body.decode("utf-8-sig")))
     except ValueError:
         return None
     if not isinstance(raw, dict):
         return None
     problem = Problem(raw)
-    if reply.media_type != PROBLEM_TYPE and not (problem.is_complete or problem.conforms(reply.status)):
+    if response.media_type != PROBLEM_TYPE and not (problem.is_complete or problem.conforms(response.status)):
         return None
     return problem

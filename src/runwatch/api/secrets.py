@@ -25,7 +25,7 @@ _TOKEN: Final = 16
 """Fewer characters in an address are an ordinary word that logs need, not a token."""
 
 
-def redact_answer_secrets(operation: Operation, value: object) -> None:
+def redact_response_secrets(operation: Operation, value: object) -> None:
     """Redact the secrets of a response in every log from now on."""
     for name in operation.secret_members:
         found = value

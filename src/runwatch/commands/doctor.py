@@ -260,7 +260,7 @@ def _where(chosen: SettingsResolver) -> str:
 async def _answers(session: CommandSession, target: Target) -> AsyncIterator[DoctorResult]:
     """Make one authenticated request, and report on its response."""
     try:
-        answer = await _read(session)
+        call_result = await _read(session)
     except NoResponseError as error:
         yield DoctorResult("connection", str(error), "fail", error.hint or "", exit_code(error))
         return
@@ -269,9 +269,9 @@ async def _answers(session: CommandSession, target: Target) -> AsyncIterator[Doc
         yield DoctorResult("read", _refusal(error), "fail", next_step_text(error) or "", exit_code(error))
         return
     yield _reached(target)
-    yield _skew(session, answer)
-    account = Account(answer.value) if isinstance(answer.value, dict) else Account({})
-    yield DoctorResult("read", f"accepted in {duration(answer.elapsed_s)}{_principal(account)}")
+    yield _skew(session, call_result)
+    account = Account(call_result.value) if isinstance(call_result.value, dict) else Account({})
+    yield DoctorResult("read", f"accepted in {duration(call_result.elapsed_s)}{_principal(account)}")
     limit = (account.quota or Quota({})).rate_limit_rpm
     yield DoctorResult("rate limit", "not published" if limit is None else f"{limit} requests a minute")
     for result in _secrets(account):
@@ -305,10 +305,10 @@ def _reached(target: Target) -> DoctorResult:
     )
 
 
-def _skew(session: CommandSession, answer: CallResult) -> DoctorResult:
+def _skew(session: CommandSession, call_result: CallResult) -> DoctorResult:
     """Compare the two clocks by the response's ``Date``."""
     try:
-        at = parsedate_to_datetime(answer.reply.headers.get("date", ""))
+        at = parsedate_to_datetime(call_result.response.headers.get("date", ""))
         seconds = (session.call.clock.now() - at).total_seconds()
     except (ValueError, TypeError):
         return DoctorResult("clock", "the service does not report its time")

@@ -90,8 +90,8 @@ def export(call: Invocation) -> int:
     check_not_existing(call, name)
 
     async def work(session: CommandSession) -> int:
-        answer = await session.client.request("getComplianceExport", query=query)
-        exported = parse_record_of_kind(ComplianceExport, answer.value)
+        result = await session.client.request("getComplianceExport", query=query)
+        exported = parse_record_of_kind(ComplianceExport, result.value)
         _show_digest(call, exported)
         if name is None:
             print_record(session, COMPLIANCE, exported)

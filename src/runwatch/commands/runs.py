@@ -145,13 +145,13 @@ async def _cancel(session: CommandSession, run_id: str) -> tuple[Outcome, int]:
     row: dict[str, Any] = {"execution_id": run_id}
     try:
         request = WriteRequest(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
-        answer = await session.outbox.deliver(session.client, await session.scope(), request)
+        call_result = await session.outbox.deliver(session.client, await session.scope(), request)
     except ApiError as error:
         code = report_error(error, session.call.output)
         state = await _state_after_refusal(session, run_id, error)
         outcome = "unknown" if not error.outcome_known else "already final" if state else "refused"
         return {**row, "outcome": outcome, "status": state, "idempotency_key": key}, code
-    status = answer.value.get("status") if isinstance(answer.value, dict) else None
+    status = call_result.value.get("status") if isinstance(call_result.value, dict) else None
     outcome = "cancelled" if status == "cancelled" else "accepted"
     return {**row, "outcome": outcome, "status": status, "idempotency_key": key}, 0
 

@@ -76,9 +76,9 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
     """
     session.call.pending_key = key
     request = WriteRequest(SUBMIT, {}, body, key, _label(body))
-    answer = await session.outbox.deliver(session.client, await session.scope(), request)
+    result = await session.outbox.deliver(session.client, await session.scope(), request)
     session.call.pending_key = None
-    return await _accepted(session, answer.value, may_be_old=not is_new or answer.attempts > 1)
+    return await _accepted(session, result.value, may_be_old=not is_new or result.attempts > 1)
 
 
 async def _resend(session: CommandSession, key: str) -> int:
@@ -88,9 +88,9 @@ async def _resend(session: CommandSession, key: str) -> int:
     if wanted is None:
         raise UsageError(f"No unconfirmed submit has the key {key}", detail=_kept(kept))
     session.call.pending_key = key
-    answer = await session.outbox.retry(session.client, scope, wanted)
+    result = await session.outbox.retry(session.client, scope, wanted)
     session.call.pending_key = None
-    run = await _accepted(session, answer.value, may_be_old=True)
+    run = await _accepted(session, result.value, may_be_old=True)
     return await _go_on(session, run, wanted.request.body or b"")
 
 

@@ -228,8 +228,8 @@ def _subject(call: Invocation) -> dict[str, Any]:
 
 
 async def _plan(session: CommandSession, subject: dict[str, Any]) -> Plan:
-    answer = await session.client.request(PLAN_IT, body=encode_body(subject))
-    return parse_record_of_kind(Plan, answer.value)
+    result = await session.client.request(PLAN_IT, body=encode_body(subject))
+    return parse_record_of_kind(Plan, result.value)
 
 
 def _sentences(made: Plan) -> list[str]:

@@ -247,7 +247,7 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         process.kill()
         raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
     if line:
-        return _service(_said(line, data_dir), started_here=True)
+        return _service(_parse_line(line, data_dir), started_here=True)
     # It has ended. If the user started one by hand at the same time, that one serves and this one refused to start.
     found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
@@ -263,7 +263,7 @@ def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -
     process.wait()
 
 
-def _said(line: bytes, data_dir: Path) -> ServiceFile:
+def _parse_line(line: bytes, data_dir: Path) -> ServiceFile:
     try:
         return parse_service_line(line, data_dir)
     except ValueError:

@@ -16,7 +16,7 @@ END_S: Final = 6.0
 """How long a console may take to end, first by itself and then after SIGTERM; it ends itself in five seconds."""
 
 READ_BYTES: Final = 64 * 1024
-MAX_LAST_WORDS_BYTES: Final = 2048
+MAX_LAST_OUTPUT_BYTES: Final = 2048
 
 MIN_CELLS: Final = (10, 4)
 MAX_CELLS: Final = (1000, 400)
@@ -57,7 +57,7 @@ class ConsoleProcess:
         self._keys: Final = process.stdin
         self._screen: Final = process.stdout
         self._errors: Final = process.stderr
-        self._said = b""
+        self._error_output = b""
         self._listener: Final = asyncio.ensure_future(self._listen())
 
     @classmethod
@@ -85,9 +85,9 @@ class ConsoleProcess:
         )
 
     @property
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """The end of what it wrote to standard error, cleaned."""
-        return clean_block(self._said.decode("utf-8", "replace")).strip()
+        return clean_block(self._error_output.decode("utf-8", "replace")).strip()
 
     async def send(self, kind: bytes, content: bytes) -> None:
         """Send a packet; do nothing when the console is gone."""
@@ -130,4 +130,4 @@ class ConsoleProcess:
 
     async def _listen(self) -> None:
         while data := await self._errors.read(READ_BYTES):
-            self._said = (self._said + data)[-MAX_LAST_WORDS_BYTES:]
+            self._error_output = (self._error_output + data)[-MAX_LAST_OUTPUT_BYTES:]

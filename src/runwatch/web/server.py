@@ -276,7 +276,7 @@ async def _end(
     await console.end()
     if has_ended and not socket.closed:
         with contextlib.suppress(OSError):
-            await socket.send_json(["ended", {"text": console.last_words}])
+            await socket.send_json(["ended", {"text": console.last_output}])
             await socket.close(code=ENDED)
     elif not socket.closed:
         await socket.close(code=NO_PROTOCOL)

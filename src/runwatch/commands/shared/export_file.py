@@ -35,7 +35,7 @@ def _not_free(call: Invocation, name: str, why: str) -> UsageError:
     return UsageError(f"'{name}' was not written", detail=f"{why}; nothing was changed", hint=hint)
 
 
-def save_export(call: Invocation, name: str, content: bytes | str | Iterable[bytes], said: str = "written to") -> None:
+def save_export(call: Invocation, name: str, content: bytes | str | Iterable[bytes], label: str = "written to") -> None:
     """Write a file atomically, readable only by this user, and print its path.
 
     An existing file is replaced only with ``--force``; links are never followed.
@@ -52,4 +52,4 @@ def save_export(call: Invocation, name: str, content: bytes | str | Iterable[byt
         raise _not_free(call, name, error.strerror or "it already exists") from None
     except OSError as error:
         raise RunwatchError(f"'{name}' cannot be written", detail=error.strerror) from None
-    call.output.note(f"{said} {path}")
+    call.output.note(f"{label} {path}")

@@ -24,8 +24,8 @@ async def read_one(
         RunwatchError: The response is not a record.
         ApiError: It could not be read.
     """
-    answer = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id), query=query)
-    return parse_record_of_kind(kind, answer.value)
+    result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id), query=query)
+    return parse_record_of_kind(kind, result.value)
 
 
 def list_record_names(record: Record) -> set[str]:

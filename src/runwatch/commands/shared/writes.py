@@ -90,8 +90,8 @@ async def send_write(
     if not is_kept:
         return (await session.client.request(operation, path=path, body=content, key=key)).value
     request = WriteRequest(operation, path, content, key, label)
-    answer = await session.outbox.deliver(session.client, await session.scope(), request)
-    return answer.value
+    result = await session.outbox.deliver(session.client, await session.scope(), request)
+    return result.value
 
 
 def read_idempotency_key(call: Invocation) -> str | None:

@@ -118,16 +118,16 @@ class ReportPoller:
         what = f"{operation.method} {operation.path}"
         self._store.apply(ReadStarted(profile, kind, self._clock.now(), self._clock.monotonic(), what))
         try:
-            answer = await self._client.request(operation, path=dict(report.path), query=dict(report.query))
+            result = await self._client.request(operation, path=dict(report.path), query=dict(report.query))
         except ApiError as error:
             # A 404 with an id means that the record does not exist; without an id, that the report is not offered.
             return self._failed(report, read_failure_from_error(error, collection=not report.path))
-        if not isinstance(answer.value, dict):
+        if not isinstance(result.value, dict):
             return self._failed(
                 report, ReadFailure(FailureKind.ERROR, "The answer is no report", "Check the base URL.")
             )
         self._backoff.reset()
-        record = report.record(answer.value)
+        record = report.record(result.value)
         self._store.apply(
             ListRead(
                 profile, kind, self._clock.now(), self._clock.monotonic(), (record,), complete=True, end_is_proven=True

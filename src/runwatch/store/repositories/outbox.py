@@ -171,9 +171,9 @@ class Outbox:
     async def _send(self, client: Client, write: UnconfirmedWrite, *, is_new: bool) -> CallResult:
         request = write.request
         try:
-            answer = await client.request(request.operation, path=request.path, body=request.body, key=request.key)
-            if request.operation == SUBMIT and _run_id(answer.value) is None:
-                raise _without_run(answer, request)
+            result = await client.request(request.operation, path=request.path, body=request.body, key=request.key)
+            if request.operation == SUBMIT and _run_id(result.value) is None:
+                raise _without_run(result, request)
         except ApiError as error:
             error.key = request.key
             # An error of this attempt does not undo the effect of an earlier one.
@@ -187,8 +187,8 @@ class Outbox:
                 reason = encode_text(error.title)
                 await self._note(lambda connection: _give_reason(connection, write.id, reason))
             raise
-        await self._note(lambda connection: self._accept(connection, write, answer.value))
-        return answer
+        await self._note(lambda connection: self._accept(connection, write, result.value))
+        return result
 
     async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Record an outcome even if the task is being cancelled, because only this task has it."""
@@ -329,12 +329,12 @@ def _run_id(value: object) -> str | None:
     return run_id if isinstance(run_id, str) and run_id else None
 
 
-def _without_run(answer: CallResult, request: WriteRequest) -> UnusableResponseError:
+def _without_run(result: CallResult, request: WriteRequest) -> UnusableResponseError:
     return UnusableResponseError(
         "The answer names no run",
-        status=answer.reply.status,
+        status=result.response.status,
         operation=request.operation,
-        attempts=answer.attempts,
+        attempts=result.attempts,
         outcome_known=False,
         key=request.key,
         detail="the submit was accepted, and the answer has no execution_id",

@@ -233,10 +233,10 @@ def make_retry_callbacks(screen: ConsoleScreen, session: ServiceSession, kept: W
 
 
 async def _follow_up(
-    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, answer: Any
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, response: Any
 ) -> None:
     """Open what follows a mutation: its next action, its private page, or the screen of what is new."""
-    record = response_record(session, OPERATIONS[mutation.operation], answer) if mutation.then is not None else None
+    record = response_record(session, OPERATIONS[mutation.operation], response) if mutation.then is not None else None
     following = None if record is None or mutation.then is None else mutation.then(record)
     if following is not None:
         perform_action(behind, record, following)
@@ -244,14 +244,14 @@ async def _follow_up(
     if mutation.private_page is not None:
         from runwatch.tui.flows.private_page import open_private_page
 
-        open_private_page(behind, session, subject, mutation.private_page, answer, body, perform_action)
+        open_private_page(behind, session, subject, mutation.private_page, response, body, perform_action)
         return
     if behind.SHOWS_OUTCOMES:
         return
     known = [] if subject is None else [subject.id, *subject.raw.values()]
     here = [behind.spec.record] if isinstance(behind, RecordScreen) else []
     for kind in (*here, *filter(is_listable, mutation.invalidates)):
-        made = own_id(kind, answer)
+        made = own_id(kind, response)
         if made and made not in known:
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)

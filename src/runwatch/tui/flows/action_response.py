@@ -27,18 +27,18 @@ _NEW_LINE: Final = block("\n")
 
 
 async def describe_success(
-    session: ServiceSession, service: ShellService, mutation: Mutation[Any], subject: Any, answer: Any
+    session: ServiceSession, service: ShellService, mutation: Mutation[Any], subject: Any, response: Any
 ) -> StyledSpans:
     """Describe a successful response: id, status, the action's summary, and whether it took effect.
 
     Args:
         service: What the commands in the summary call.
     """
-    said: list[StyledSpan] = [
-        *to_spans(describe_created_record(answer, find_id_member(OPERATIONS[mutation.operation])))
+    outcome: list[StyledSpan] = [
+        *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation])))
     ]
-    for label, text in mutation.summarize(answer):
-        said += [
+    for label, text in mutation.summarize(response):
+        outcome += [
             (_NEW_LINE, Role.PLAIN),
             label_span(f"{label}   "),
             (line(add_service(text, service), None), Role.PLAIN),
@@ -47,18 +47,18 @@ async def describe_success(
         try:
             state = await read_object(session, mutation.effect_check.operation, subject.id)
         except RunwatchError as error:
-            said += [
+            outcome += [
                 (_NEW_LINE, Role.PLAIN),
                 label_span(f"whether it took effect could not be read: {error}", Role.WARN),
             ]
         else:
             is_good, words = mutation.effect_check.words(subject, state)
-            said += [(_NEW_LINE, Role.PLAIN), label_span(words, Role.GOOD if is_good else Role.WARN)]
-    return tuple(said)
+            outcome += [(_NEW_LINE, Role.PLAIN), label_span(words, Role.GOOD if is_good else Role.WARN)]
+    return tuple(outcome)
 
 
 def apply_response(
-    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], about: str, answer: Any, is_watched: bool
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], about: str, response: Any, is_watched: bool
 ) -> None:
     """Store the response, reload the lists it changes, and select a new record.
 
@@ -68,7 +68,7 @@ def apply_response(
         is_watched: Whether the dialog is still open; otherwise nothing is selected.
     """
     operation = OPERATIONS[mutation.operation]
-    value = strip_secrets(operation, answer)
+    value = strip_secrets(operation, response)
     record = response_record(session, operation, value)
     if record is not None:
         store_record(session, record)
@@ -90,10 +90,10 @@ def apply_response(
             behind.select_record(made, opened=True)
 
 
-def own_id(kind: type[Record], answer: Any) -> str:
+def own_id(kind: type[Record], response: Any) -> str:
     """Return the id of a record of this kind that a response names, or an empty text."""
     name = "" if kind.WIRE is None else kind.WIRE.id
-    found = answer.get(name) if name and isinstance(answer, dict) else None
+    found = response.get(name) if name and isinstance(response, dict) else None
     return found if isinstance(found, str) else ""
 
 

@@ -58,7 +58,7 @@ def open_private_page(
     session: ServiceSession,
     subject: Any,
     entry: PrivatePageSpec[Any],
-    answer: Any,
+    response: Any,
     body: Mapping[str, Any] | None,
     perform: Perform,
 ) -> None:
@@ -67,10 +67,10 @@ def open_private_page(
     Args:
         behind: The screen that shows the result.
         subject: Its record, or ``None``.
-        answer: The decoded response with the address.
+        response: The decoded response with the address.
         perform: Performs that action.
     """
-    named = answer if isinstance(answer, Mapping) else {}
+    named = response if isinstance(response, Mapping) else {}
     public = {name: value for name, value in named.items() if name != "continue_url"}
     if entry.keeps is not None:
         kept = entry.keeps(body or {}, public)
@@ -96,7 +96,7 @@ class PrivatePageDialog(Dialog[None]):
     Args:
         behind: The screen that shows the result.
         subject: Its record, or ``None``.
-        answer: The response without the address.
+        response: The response without the address.
         address: The address; ``None`` if the response had none, as after a retry.
         perform: Performs the action that follows the page.
     """
@@ -110,7 +110,7 @@ class PrivatePageDialog(Dialog[None]):
         session: ServiceSession,
         subject: Any,
         entry: PrivatePageSpec[Any],
-        answer: Mapping[str, Any],
+        response: Mapping[str, Any],
         address: Secret | None,
         perform: Perform,
     ) -> None:
@@ -119,7 +119,7 @@ class PrivatePageDialog(Dialog[None]):
         self._session: Final = session
         self._subject: Final = subject
         self._entry: Final = entry
-        self._answer: Final = answer
+        self._response: Final = response
         self._address: Final = address
         self._perform: Final = perform
         self._state: Mapping[str, Any] = {}
@@ -135,7 +135,7 @@ class PrivatePageDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         yield from super().compose()
         entry = self._entry
-        age = self._end_text(self._answer.get("expires_at"))
+        age = self._end_text(self._response.get("expires_at"))
         with Pane(
             edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc cancels"),))
         ):
@@ -224,7 +224,7 @@ class PrivatePageDialog(Dialog[None]):
     async def _watch(self) -> None:
         """Poll until the page is completed or expired, or the dialog closes."""
         entry, session = self._entry, self._session
-        record_id = entry.read_id(self._subject, self._answer)
+        record_id = entry.read_id(self._subject, self._response)
         before: Mapping[str, Any] | None = None
         for _ in range(MAX_POLLS):
             state = await self._read_state(entry.read, record_id)
@@ -258,7 +258,7 @@ class PrivatePageDialog(Dialog[None]):
     def _perform_next(self) -> None:
         """Perform the next action with the state read last."""
         subject_id = "" if self._subject is None else self._subject.id
-        entered = PageResult(subject_id, self._subject, self._answer, self._state)
+        entered = PageResult(subject_id, self._subject, self._response, self._state)
         then = self._entry.next_for(entered)
         assert then is not None
         self.dismiss()

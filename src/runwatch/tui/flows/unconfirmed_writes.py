@@ -160,8 +160,8 @@ def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
     if declared is not None:
         return declared
 
-    def done(_: str, answer: Any, is_watched: bool) -> None:
-        run = Run(answer) if isinstance(answer, dict) and operation.record is Run else Run({})
+    def done(_: str, response: Any, is_watched: bool) -> None:
+        run = Run(response) if isinstance(response, dict) and operation.record is Run else Run({})
         # A replayed response is as old as the first attempt, so it counts only if nothing newer is known.
         if run.id and session.store.get(session.scope.profile, Run.KIND, run.id) is None:
             store_record(session, run)
@@ -218,10 +218,10 @@ class _RetrySeveral(WriteSender):
         keys = _row_keys(writes)
         callbacks = {keys[write.id]: _callbacks(screen, session, write) for write in writes}
 
-        def done(key: str, answer: Any, _: bool) -> None:
+        def done(key: str, response: Any, _: bool) -> None:
             # Nothing opens: the user looks at all of them.
             is_watched = False
-            callbacks[key].done(callbacks[key].record_id, answer, is_watched)
+            callbacks[key].done(callbacks[key].record_id, response, is_watched)
 
         items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
         super().__init__(screen, session, text, items, done)

@@ -224,7 +224,7 @@ class ConsoleScreen(Screen[None]):
     def session_opened(self) -> None:
         """Called when the session is open or could not be opened."""
 
-    def after_write_succeeded(self, operation: str, answer: Any) -> None:
+    def after_write_succeeded(self, operation: str, response: Any) -> None:
         """Called after a successful write from this screen, with the response's JSON without secrets."""
 
     def dialog_closed(self, dialog: ConfirmDialog) -> None:

@@ -65,12 +65,12 @@ async def read_object(session: ServiceSession, operation: str, record_id: str) -
         RunwatchError: it cannot be read, or the response is not an object.
     """
     await session.live.scheduler.wait_for_user_turn()
-    answer = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))
-    if not isinstance(answer.value, dict):
+    result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))
+    if not isinstance(result.value, dict):
         raise RunwatchError(
             "The response is not a record", detail=f"{OPERATIONS[operation].title} did not return an object"
         )
-    return answer.value
+    return result.value
 
 
 async def _read(session: ServiceSession, kind: type[Record]) -> None:

@@ -94,9 +94,9 @@ def _as_it_is(ask: FormField) -> FormField:
     return replace(ask, start=lambda arm: field_text(arm.raw.get(ask.path)))
 
 
-def _probe(answer: Any) -> list[tuple[str, str]]:
+def _probe(response: Any) -> list[tuple[str, str]]:
     """Return what the preflight of an agent's endpoint found (manual: interface, "Arms")."""
-    probe = answer.get("preflight") if isinstance(answer, Mapping) else None
+    probe = response.get("preflight") if isinstance(response, Mapping) else None
     if not isinstance(probe, Mapping):
         return []
     named = ((name, probe.get(name)) for name in ("reachable", "reason_code", "detail"))

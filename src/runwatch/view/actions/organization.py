@@ -24,11 +24,11 @@ def _is_pending(proposal: Proposal) -> bool:
     return proposal.status == "pending"
 
 
-def _minted(answer: Any) -> list[tuple[str, str]]:
+def _minted(response: Any) -> list[tuple[str, str]]:
     """Return the new key, which the service sends only this once."""
-    answer = answer if isinstance(answer, Mapping) else {}
-    key = answer.get("key")
-    expiry = [("expires", str(answer.get("expires_at") or "never, according to the service"))]
+    response = response if isinstance(response, Mapping) else {}
+    key = response.get("key")
+    expiry = [("expires", str(response.get("expires_at") or "never, according to the service"))]
     if not isinstance(key, str) or not key:
         return [("key", "shown only once, when it was created; revoke this one and create another")]
     return [*expiry, ("key", key), ("", "It is shown only once and not stored. Copy it before you close this.")]

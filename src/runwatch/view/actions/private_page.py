@@ -25,8 +25,8 @@ MAX_POLLS: Final = 900
 """Maximum number of polls: half an hour, the lifetime of an address."""
 
 
-def find_page_address(answer: object) -> str | None:
-    value = answer.get("continue_url") if isinstance(answer, Mapping) else None
+def find_page_address(response: object) -> str | None:
+    value = response.get("continue_url") if isinstance(response, Mapping) else None
     return value if isinstance(value, str) and value else None
 
 

@@ -133,7 +133,7 @@ def _pending(subject: Any) -> Mapping[str, Any]:
     pending = state.get("pending_key")
     found = pending if isinstance(pending, Mapping) else {}
     body = {name: found.get(name) for name in ("handle", "captured_generation")}
-    intent = subject.answer.get("intent_id") if isinstance(subject, PageResult) else None
+    intent = subject.response.get("intent_id") if isinstance(subject, PageResult) else None
     return {**body, "operation_key": intent} if isinstance(intent, str) and intent else body
 
 

@@ -33,10 +33,10 @@ def _is_on(agent: ReviewAgent) -> bool:
     return agent.status != "disabled"
 
 
-def _kept_intent(body: Mapping[str, Any], answer: Mapping[str, Any]) -> IntentNote:
+def _kept_intent(body: Mapping[str, Any], response: Mapping[str, Any]) -> IntentNote:
     """Return the local note about an intent to connect a repository, without the address of its page."""
-    facts = {name: answer.get(name) for name in ("intent_id", "expires_at")}
-    return IntentNote(GithubConnection.KIND, str(answer.get("intent_id") or ""), {**body, **facts})
+    facts = {name: response.get(name) for name in ("intent_id", "expires_at")}
+    return IntentNote(GithubConnection.KIND, str(response.get("intent_id") or ""), {**body, **facts})
 
 
 REGISTER: Final = ResourceAction[None](

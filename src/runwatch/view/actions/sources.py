@@ -131,8 +131,8 @@ def _named_models(connection: SourceConnection) -> int:
     return len(models) if isinstance(models, list) else 0
 
 
-def _usable(answer: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
+def _usable(response: Any) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
     if connection.is_usable:
         failed = [("failed", f"{model.model}: {model.why}") for model in connection.failed_models or ()]
         if not failed:
@@ -145,9 +145,9 @@ def _usable(answer: Any) -> list[tuple[str, str]]:
     return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
-def _connected(answer: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(answer)) if isinstance(answer, Mapping) else SourceConnection({})
-    return _usable(answer) if connection.is_usable else [("next", "test it, then read which models it serves")]
+def _connected(response: Any) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
+    return _usable(response) if connection.is_usable else [("next", "test it, then read which models it serves")]
 
 
 def describe_missing_models(synced: SyncedModels) -> list[str]:
@@ -162,8 +162,8 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
     return said
 
 
-def _served(answer: Any) -> list[tuple[str, str]]:
-    synced = SyncedModels(dict(answer) if isinstance(answer, Mapping) else {})
+def _served(response: Any) -> list[tuple[str, str]]:
+    synced = SyncedModels(dict(response) if isinstance(response, Mapping) else {})
     found = [each.upstream_ref or each.id for each in synced.deployments or () if each.status == "listed"]
     names = f": {_names(found)}" if found else ""
     missing = [("note", words) for words in describe_missing_models(synced)]
@@ -179,8 +179,8 @@ def _names(names: Sequence[str]) -> str:
     return f"{', '.join(map(line, names[:_NAMED]))}{more}"
 
 
-def _effects(answer: Any) -> list[tuple[str, str]]:
-    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+def _effects(response: Any) -> list[tuple[str, str]]:
+    effects = response.get("effects") if isinstance(response, Mapping) else None
     if not isinstance(effects, Mapping):
         return []
     return [
@@ -271,7 +271,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         request="source.ConnectionRequest",
         invalidates=(SourceConnection,),
         summarize=_connected,
-        then=lambda answer: None if answer.is_usable else TEST_NEW,
+        then=lambda response: None if response.is_usable else TEST_NEW,
     ),
 )  # fmt: skip
 
@@ -311,7 +311,7 @@ ROTATE_TO_TESTED_KEY: Final = ResourceAction[PageResult](
         members=lambda it: {**_of_handoff(it), "display_name": it.subject.display_name},
         request="source.ConnectionRequest",
         invalidates=(SourceConnection,),
-        summarize=lambda answer: [("key", "the new one is in use"), *_usable(answer)],
+        summarize=lambda response: [("key", "the new one is in use"), *_usable(response)],
         done="replaced",
     ),
 )  # fmt: skip
@@ -338,7 +338,7 @@ def _handoff_page(
     return PrivatePageSpec(
         what=what,
         read="getSourceCredentialHandoffsByHandoffIntentId",
-        read_id=lambda _, answer: str(answer.get("handoff_intent_id", "")),
+        read_id=lambda _, response: str(response.get("handoff_intent_id", "")),
         progress=handoff_progress,
         then=then,
         then_for=then_for,

@@ -78,8 +78,8 @@ def probe_facts(probe: Probe) -> list[tuple[str, str]]:
 
 
 def _result_rows(member: str) -> Any:
-    def rows(answer: Any) -> list[tuple[str, str]]:
-        probe = answer.get(member) if isinstance(answer, Mapping) else None
+    def rows(response: Any) -> list[tuple[str, str]]:
+        probe = response.get(member) if isinstance(response, Mapping) else None
         return probe_facts(Probe(dict(probe))) if isinstance(probe, Mapping) else []
 
     return rows

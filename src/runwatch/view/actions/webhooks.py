@@ -17,16 +17,16 @@ _COPY_NOTE: Final = "the signing secret is shown only once; store it now"
 _NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks rotate' gives another one"
 
 
-def _minted(answer: Any) -> list[tuple[str, str]]:
+def _minted(response: Any) -> list[tuple[str, str]]:
     """Return the signing secret, which the service sends only this once."""
-    secret = answer.get("secret") if isinstance(answer, Mapping) else None
+    secret = response.get("secret") if isinstance(response, Mapping) else None
     if not isinstance(secret, str) or not secret:
         return [("secret", "shown only once; rotate it if it is lost")]
     return [("secret", secret), ("", "It is shown only once and not stored. Copy it before you close this.")]
 
 
-def _dropped(answer: Any) -> list[tuple[str, str]]:
-    effects = answer.get("effects") if isinstance(answer, Mapping) else None
+def _dropped(response: Any) -> list[tuple[str, str]]:
+    effects = response.get("effects") if isinstance(response, Mapping) else None
     count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
     return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []
 

@@ -175,13 +175,13 @@ class PageResult:
 
     Attributes:
         id: Id of the record that the page was for; empty if there is none yet.
-        answer: The response that named the page, without the address.
+        response: The response that named the page, without the address.
         state: The last state that the service reported.
     """
 
     id: str
     subject: Any
-    answer: Mapping[str, Any]
+    response: Mapping[str, Any]
     state: Mapping[str, Any]
 
     @property

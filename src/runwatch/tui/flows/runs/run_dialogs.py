@@ -112,9 +112,9 @@ def _build_cancel_dialog(
         make_updated=make_updated,
     )
 
-    def done(run_id: str, answer: Any, _: bool) -> None:
-        if isinstance(answer, dict):
-            store_record(session, Run(answer))
+    def done(run_id: str, response: Any, _: bool) -> None:
+        if isinstance(response, dict):
+            store_record(session, Run(response))
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
@@ -155,8 +155,8 @@ def build_submit_dialog(
         body=render_request_body(shown),
     )
 
-    def accepted(_: str, answer: Any, is_watched: bool) -> None:
-        run = Run(answer)
+    def accepted(_: str, response: Any, is_watched: bool) -> None:
+        run = Run(response)
         store_record(session, run)
         done(run.id, is_watched)
 
@@ -167,8 +167,8 @@ def build_submit_dialog(
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
     """Return what follows the dialog of a submitted run: its detail."""
 
-    async def open_it(answer: Any) -> None:
-        await screen.console.open_run(Run(answer).id)
+    async def open_it(response: Any) -> None:
+        await screen.console.open_run(Run(response).id)
 
     return open_it
 

@@ -62,23 +62,23 @@ def find_id_member(operation: Operation) -> str:
     return "" if wire is None else wire.id
 
 
-def describe_created_record(answer: Any, id_name: str) -> StyledSpans:
+def describe_created_record(response: Any, id_name: str) -> StyledSpans:
     """Return the id and status of the record in a response.
 
     Args:
         id_name: The name of the record's id; if it is missing, the first id is used.
     """
-    if not isinstance(answer, dict):
+    if not isinstance(response, dict):
         return line("")
-    record_id = find_record_id(answer, id_name) or None
-    status = next((answer[name] for name in ("status", "state") if isinstance(answer.get(name), str)), None)
+    record_id = find_record_id(response, id_name) or None
+    status = next((response[name] for name in ("status", "state") if isinstance(response.get(name), str)), None)
     return tuple(label_span(f"   {line(text)}", Role.PLAIN) for text in (record_id, status) if text is not None)
 
 
-def find_record_id(answer: Any, id_name: str) -> str:
+def find_record_id(response: Any, id_name: str) -> str:
     """Return the id of the record in a response, or an empty text; ``id_name`` as above."""
-    names = (id_name, *(name for name in answer if name.endswith("_id") and name != "tenant_id"))
-    return next((answer[name] for name in names if isinstance(answer.get(name), str) and answer[name]), "")
+    names = (id_name, *(name for name in response if name.endswith("_id") and name != "tenant_id"))
+    return next((response[name] for name in names if isinstance(response.get(name), str) and response[name]), "")
 
 
 Done = Callable[[str, Any, bool], None]
@@ -130,7 +130,7 @@ class WriteSender:
         self._secret_member = secret_member
         self._describe = describe or self._describe_record
         self._refused = refused
-        self._answer: Any = None
+        self._response: Any = None
         self._notice: tuple[str, str] | None = None
         self._screen = screen
         self._console = screen.console
@@ -163,15 +163,15 @@ class WriteSender:
         console = self._console
         if self.dialog.state == "done":
             if self._after is not None and len(self._items) == 1:
-                console.call_later(self._after, self._answer)
+                console.call_later(self._after, self._response)
             if self._notice is not None:
                 console.call_later(console.notify_user, *self._notice)
         if self._is_held and self._work is not None:
             self._work.cancel()
             console.notify_user("Closed during a rate-limit hold; it was not sent", Role.WARN)
 
-    async def _describe_record(self, answer: Any) -> StyledSpans:
-        return describe_created_record(answer, find_id_member(self._operation))
+    async def _describe_record(self, response: Any) -> StyledSpans:
+        return describe_created_record(response, find_id_member(self._operation))
 
     async def _send(self) -> None:
         try:
@@ -181,7 +181,7 @@ class WriteSender:
                     outcomes.append(await self._deliver(item))
                     batch.settled += 1
             is_one = len(outcomes) == 1 and outcomes[0] is None
-            description = await self._describe(self._answer) if is_one else line("")
+            description = await self._describe(self._response) if is_one else line("")
             try:
                 # First, so that a form that opens next knows them. Their notice stays after the dialog has closed.
                 await self._console.report_unconfirmed_writes()
@@ -201,8 +201,8 @@ class WriteSender:
             return
         (error,) = outcomes
         if error is None:
-            if isinstance(self._answer, dict):
-                self.dialog.offer_id(find_record_id(self._answer, find_id_member(self._operation)))
+            if isinstance(self._response, dict):
+                self.dialog.offer_id(find_record_id(self._response, find_id_member(self._operation)))
             has_secret = self._offer_secret()
             self.finish((label_span("done", Role.GOOD), *to_spans(description)), is_read_later=not has_secret)
         elif isinstance(error, ApiError) and not error.outcome_known:
@@ -281,15 +281,15 @@ class WriteSender:
     def _record_to_open(self) -> str:
         """Return the id of the record in the response, if a screen lists its kind."""
         record = self._operation.record
-        is_listed = record is not None and is_listable(record) and isinstance(self._answer, dict)
-        return find_record_id(self._answer, find_id_member(self._operation)) if is_listed else ""
+        is_listed = record is not None and is_listable(record) and isinstance(self._response, dict)
+        return find_record_id(self._response, find_id_member(self._operation)) if is_listed else ""
 
     def _title(self) -> str:
         return self._operation.title
 
     def _offer_secret(self) -> bool:
         """Show the response's one-time secret on the dialog, if the action declares one; return whether there is."""
-        secret = self._answer.get(self._secret_member) if isinstance(self._answer, dict) else None
+        secret = self._response.get(self._secret_member) if isinstance(self._response, dict) else None
         if not isinstance(secret, str) or not secret:
             return False
         self.dialog.offer_secret(line(self._secret_member), Secret(secret))
@@ -312,20 +312,20 @@ class WriteSender:
         self._show_outcome(item, label_span("sending", Role.LIVE))
         try:
             if item.unconfirmed is None:
-                answer = await self._session.send_write(item.write)
+                result = await self._session.send_write(item.write)
             else:
-                answer = await self._session.retry_write(item.unconfirmed)
+                result = await self._session.retry_write(item.unconfirmed)
         except RunwatchError as error:
             self._show_outcome(item, _outcome(error))
             return error
-        status = answer.value.get("status") if isinstance(answer.value, dict) else None
+        status = result.value.get("status") if isinstance(result.value, dict) else None
         if status:
             self._statuses[item.id] = line(status)
         self._show_outcome(
             item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
         )
-        self._answer = answer.value
-        self._done(item.id, answer.value, self.dialog.is_open)
+        self._response = result.value
+        self._done(item.id, result.value, self.dialog.is_open)
         return None
 
     def _show_outcome(self, item: PendingWrite, outcome: StyledSpan) -> None:

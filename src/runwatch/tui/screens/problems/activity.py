@@ -47,7 +47,7 @@ class ActivitySource:
     Attributes:
         screen: The screen that shows it; set once that exists.
         asked: The time query; ``None`` before the first one.
-        said: What was searched.
+        searched: What was searched.
         near: The nearest entries in time if nothing was found.
         file: The opened file, whose entries are shown instead, whatever the time; ``None`` for the journal.
         is_due: Whether the next read searches. Set once for each query, because a search is itself a logged request.
@@ -56,7 +56,7 @@ class ActivitySource:
     def __init__(self) -> None:
         self.screen: ActivityScreen | None = None
         self.asked: TimeQuery | None = None
-        self.said = ""
+        self.searched = ""
         self.near: Sequence[ActivityEntry] = ()
         self.is_due = False
         self.file: FileSource | None = None
@@ -65,7 +65,7 @@ class ActivitySource:
 
     def ask(self, asked: TimeQuery) -> None:
         """Search for another query on the next read."""
-        self.asked, self.said, self.near, self._items, self._read_at = asked, "", (), (), None
+        self.asked, self.searched, self.near, self._items, self._read_at = asked, "", (), (), None
         self.is_due = True
 
     def items(self) -> Sequence[Any]:
@@ -102,7 +102,7 @@ class ActivitySource:
         # Words look for something, which may be a read.
         self._items = found if asked.text else fold_reads(found)
         self.near = () if self._items else find_nearest_activity(asked, nearby, answered)
-        self.said = describe_search(asked, nearby, answered, without)
+        self.searched = describe_search(asked, nearby, answered, without)
         self._read_at = console.clock.monotonic()
 
     async def _answered(self, session: ServiceSession, asked: TimeQuery) -> tuple[ServiceProblems | None, str]:
@@ -267,7 +267,7 @@ class ActivityScreen(ResourceScreen):
             return (line(_SUCH),)
         if state.load is not LoadState.EMPTY:
             return super().empty_text(state)
-        return (line("Nothing recorded at that time."), *_sentences(source.said), *self._near_lines())
+        return (line("Nothing recorded at that time."), *_sentences(source.searched), *self._near_lines())
 
     def _near_lines(self) -> Iterable[SafeText]:
         near = self._around.near

@@ -118,11 +118,11 @@ class ApplicationScreen(CoveringScreen):
             self.action_refresh()
         self._show()
 
-    def after_write_succeeded(self, operation: str, answer: Any) -> None:
-        if not isinstance(answer, dict) or not isinstance(answer.get("state"), str):
+    def after_write_succeeded(self, operation: str, response: Any) -> None:
+        if not isinstance(response, dict) or not isinstance(response.get("state"), str):
             self.action_refresh()
             return
-        self._set_record(Application(answer))
+        self._set_record(Application(response))
         start_worker(self, self._save(), "saving the application")
 
     # User input.
@@ -207,9 +207,9 @@ class ApplicationScreen(CoveringScreen):
             await session.live.scheduler.wait_for_user_turn()
             if self._application_id:
                 path: Mapping[str, str] = {"application_id": self._application_id}
-                answer = await session.client.request(_READ, path=path)
+                result = await session.client.request(_READ, path=path)
             else:
-                answer = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
+                result = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
         except ApiError as error:
             # Keep the content, and show why it could not be read again.
             self._failure = error
@@ -218,16 +218,16 @@ class ApplicationScreen(CoveringScreen):
             return
         finally:
             self._is_reading = False
-        if not isinstance(answer.value, dict):
+        if not isinstance(result.value, dict):
             return
         if not self._application_id:
-            self._set_record(Plan(answer.value))
+            self._set_record(Plan(result.value))
             return
-        read = Application(strip_secrets(OPERATIONS[_READ], answer.value))
+        read = Application(strip_secrets(OPERATIONS[_READ], result.value))
         self._set_record(read)
         if note_application(read) != self._noted:
             await self._save()
-        if isinstance(consent := answer.value.get("consent"), dict) and find_page_address(consent):
+        if isinstance(consent := result.value.get("consent"), dict) and find_page_address(consent):
             self._offer_page(session, consent)
 
     def _offer_page(self, session: ServiceSession, consent: Mapping[str, Any]) -> None:

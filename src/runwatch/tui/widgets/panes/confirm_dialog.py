@@ -276,10 +276,10 @@ class ConfirmDialog(Dialog[None]):
         if text.age is not None and not self._has_notice:
             self.query_one(Pane).set_border_text(age=text.age)
 
-    def show_facts(self, said: StyledSpans) -> None:
+    def show_facts(self, facts: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
         for note_widget in self.query("#dialog-note").results(Static):
-            note_widget.update(to_content(said))
+            note_widget.update(to_content(facts))
             note_widget.remove_class("-hidden")
 
     def show_rate_limit(self, notice: SafeText) -> None:
@@ -501,10 +501,10 @@ class ConfirmDialog(Dialog[None]):
         sends = f"{get_app(self).keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
         return (label_span(f"tab moves  {sends}y copies  esc {'cancels' if sends else 'closes'}"),)
 
-    def _enter(self, state: DialogState, leave: str, *said: StyledSpan) -> None:
+    def _enter(self, state: DialogState, leave: str, *outcome: StyledSpan) -> None:
         self.state = state
         self.query_one(Pane).set_border_text(counters=self._keys())
-        self._say(*said)
+        self._say(*outcome)
         self._confirm_button.display = self._again.display = False
         for typed in self.query("#dialog-typed"):
             typed.display = False
