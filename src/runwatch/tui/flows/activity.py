@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.base.clock import format_iso
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.view.problems.journal_entries import ProblemEntry
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ async def open_activity(console: Console, question: str) -> None:
     await console.go_to_view(ViewState(ACTIVITY_SCREEN, filter=question.strip()))
 
 
-def export_bundle(screen: RowScreen, entry: ProblemEntry) -> None:
+def export_bundle(screen: RecordScreen, entry: ProblemEntry) -> None:
     """Write a problem's support bundle to the export directory and show its path."""
 
     async def write() -> None:
@@ -67,7 +67,7 @@ async def _near(console: Console, entry: ProblemEntry) -> list[ActivityEntry]:
 
 def _moment_of(console: Console) -> datetime | None:
     screen = console.screen
-    row = screen.row if isinstance(screen, RowScreen) else None
+    row = screen.row if isinstance(screen, RecordScreen) else None
     if row is None:
         return None
     for name in _MOMENTS:

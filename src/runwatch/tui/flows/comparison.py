@@ -15,7 +15,7 @@ from textual.widget import Widget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen, RowScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen, RecordScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane
@@ -112,7 +112,7 @@ class CompareScreen(CoveringScreen):
         )
 
 
-def compare_rows(screen: RowScreen) -> None:
+def compare_rows(screen: RecordScreen) -> None:
     """Choose the row at the cursor as the left side; on another row, compare the two.
 
     Two marked rows are compared at once; of more, none is chosen. Choosing the same row again cancels the comparison.
@@ -138,7 +138,7 @@ def compare_rows(screen: RowScreen) -> None:
         _compare(screen, left, row)
 
 
-def cancel_comparison(screen: RowScreen) -> None:
+def cancel_comparison(screen: RecordScreen) -> None:
     """Clear the left side."""
     screen.compared = None
     screen.show_hints()
@@ -156,7 +156,7 @@ def open_comparison(
     screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs(), target))
 
 
-def _compare(screen: RowScreen, left: RecordRow[Any], right: RecordRow[Any]) -> None:
+def _compare(screen: RecordScreen, left: RecordRow[Any], right: RecordRow[Any]) -> None:
     from runwatch.store.repositories.pins import PinTarget
 
     left_side, right_side = (ComparisonSide(_name(screen, row), row.subject.raw) for row in (left, right))
@@ -165,7 +165,7 @@ def _compare(screen: RowScreen, left: RecordRow[Any], right: RecordRow[Any]) -> 
     open_comparison(screen, left_side, right_side, target)
 
 
-def _name(screen: RowScreen, row: RecordRow[Any]) -> SafeText:
+def _name(screen: RecordScreen, row: RecordRow[Any]) -> SafeText:
     return screen.spec.title_of(row.subject, screen.console.glyphs)
 
 

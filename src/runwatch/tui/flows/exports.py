@@ -40,7 +40,7 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
-    from runwatch.tui.shell.console_screen import ConsoleScreen, RowScreen
+    from runwatch.tui.shell.console_screen import ConsoleScreen, RecordScreen
 
 _LONGEST_WRITE_S: Final = 600.0
 """How long it is said that a file is being written, at most: until it is written."""
@@ -54,7 +54,7 @@ _BESIDE: Final = 26
 """Width of the status bar not available to a notice."""
 
 
-def open_export_menu(screen: RowScreen, more: Sequence[MenuItem] = ()) -> None:
+def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> None:
     """Open the menu of file formats.
 
     Args:
@@ -109,7 +109,7 @@ def export_events(screen: ConsoleScreen, run_id: str) -> None:
     start_worker(screen, read(), "reading events", group="export events")
 
 
-def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -> None:
+def export_rows(screen: RecordScreen, form: FileFormat, path: Path | None = None) -> None:
     """Export the rows of a list, and show the path.
 
     Args:
@@ -123,7 +123,7 @@ def export_rows(screen: RowScreen, form: FileFormat, path: Path | None = None) -
     write_export(screen, path, pieces, f"{grouped_number(len(rows))} {spec.singular if len(rows) == 1 else spec.name}")
 
 
-def export_to_named_file(screen: RowScreen, name: str) -> None:
+def export_to_named_file(screen: RecordScreen, name: str) -> None:
     """Export the rows to a file named by the user; its extension selects the format."""
     form = format_from_name(name)
     if form is None:

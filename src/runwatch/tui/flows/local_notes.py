@@ -21,7 +21,7 @@ from runwatch.records.run import Run
 from runwatch.records.template import Template
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import RowScreen
+from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
@@ -149,7 +149,7 @@ class NoteEditor(Overlay):
 _LOCAL: Final = (label_span("stays on this machine"),)
 
 
-def open_run_notes(screen: RowScreen, *runs: RunFacts) -> None:
+def open_run_notes(screen: RecordScreen, *runs: RunFacts) -> None:
     """Open the editor for one run's label and note, or for one label of several runs; show why that fails."""
     session = screen.connected_session()
     if session is None:
@@ -160,7 +160,7 @@ def open_run_notes(screen: RowScreen, *runs: RunFacts) -> None:
     screen.open_overlay_when_loaded(partial(_editor, screen, session, [run.id for run in runs]), "reading the label")
 
 
-async def _editor(screen: RowScreen, session: ServiceSession, run_ids: Sequence[str]) -> NoteEditor:
+async def _editor(screen: RecordScreen, session: ServiceSession, run_ids: Sequence[str]) -> NoteEditor:
     notes = {
         (note.record_id, note.purpose): note.text for note in await session.notes.list_for(session.scope, Run.KIND)
     }
@@ -188,7 +188,7 @@ def _make_undoable(console: Console, session: ServiceSession, name: str, written
             other = await session.notes.write(session.scope, kind, record_id, purpose, before, seen=after)
             stay += other is not None
         screen = console.screen
-        if isinstance(screen, RowScreen):
+        if isinstance(screen, RecordScreen):
             screen.read_source()
         return f"{name}: {stay} of {len(written)} changed meanwhile and stay" if stay else ""
 
@@ -202,7 +202,7 @@ class _Labelling:
         seen: The texts about each run as shown to the user, by run id and purpose.
     """
 
-    def __init__(self, screen: RowScreen, session: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
+    def __init__(self, screen: RecordScreen, session: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
         self._screen: Final = screen
         self._session: Final = session
         self._seen: Final = seen

@@ -576,8 +576,8 @@ class CoveringScreen(ConsoleScreen):
         self.app.pop_screen()
 
 
-class RowScreen(ConsoleScreen):
-    """Abstract screen that lists records, for flows started from it."""
+class RecordScreen(ConsoleScreen):
+    """Abstract screen with a list and the record at the cursor, for flows started from it."""
 
     HAS_SEVERAL_PROFILES: ClassVar[bool] = False
     """Whether its rows are of several profiles, so that nothing may be done with one before its profile is open."""
@@ -617,10 +617,6 @@ class RowScreen(ConsoleScreen):
 
     def read_source(self) -> None:
         raise NotImplementedError
-
-
-class RecordScreen(RowScreen):
-    """Abstract screen with a list and the record at the cursor, for flows started from it."""
 
     def copies_in_focus(self) -> Iterable[CopyOption]:
         """Return what can be copied from the focused pane in addition to the record."""

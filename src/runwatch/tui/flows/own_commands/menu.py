@@ -16,14 +16,14 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import OwnCommand
-    from runwatch.tui.shell.console_screen import RowScreen
+    from runwatch.tui.shell.console_screen import RecordScreen
     from runwatch.view.table.rows import RecordRow
 
 MAX_ROWS: Final = 100
 """Maximum records that a command runs with at once."""
 
 
-def open_command_menu(screen: RowScreen) -> None:
+def open_command_menu(screen: RecordScreen) -> None:
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
     if not found:
@@ -50,14 +50,14 @@ def open_command_menu(screen: RowScreen) -> None:
     screen.open_overlay(Menu(title, items, id="command-menu"))
 
 
-def start_command_at_cursor(screen: RowScreen, command: OwnCommand) -> None:
+def start_command_at_cursor(screen: RecordScreen, command: OwnCommand) -> None:
     """Start a command with the marked rows, or the one at the cursor."""
     rows = _usable_rows(screen)
     if rows:
         start_command(screen, command, rows)
 
 
-def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
+def start_command(screen: RecordScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
     """Ask the command's question if it has one, and run it with each row."""
     from runwatch.tui.flows.own_commands.run import run_command
 
@@ -77,7 +77,7 @@ def start_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordR
         screen.open_overlay(Menu(title, items, id="command-question"))
 
 
-def _usable_rows(screen: RowScreen) -> list[RecordRow[Any]]:
+def _usable_rows(screen: RecordScreen) -> list[RecordRow[Any]]:
     """Return the marked rows, or the one at the cursor; say why there are none."""
     if screen.console.is_web:
         screen.notify_user(

@@ -30,7 +30,7 @@ from runwatch.view.text.safe_text import SafeText, join, line
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import OwnCommand
-    from runwatch.tui.shell.console_screen import RowScreen
+    from runwatch.tui.shell.console_screen import RecordScreen
     from runwatch.view.table.rows import RecordRow
 
 
@@ -115,7 +115,7 @@ class _CommandRun:
         results: How the calls ended so far, by record.
     """
 
-    def __init__(self, screen: RowScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
+    def __init__(self, screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
         self._screen: Final = screen
         self._command: Final = command
         self._calls: Final = calls
@@ -205,7 +205,7 @@ class _CommandRun:
         return join(parts, "\n")
 
 
-def run_command(screen: RowScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
+def run_command(screen: RecordScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
     """Run a command with each row; run nothing if it cannot be called with one of them."""
     console = screen.console
     session = console.session

@@ -15,7 +15,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
-    from runwatch.tui.shell.console_screen import RowScreen
+    from runwatch.tui.shell.console_screen import RecordScreen
 
 MAX_COUNTED_ROWS: Final = 20_000
 """Rows of which values are counted, the first of the list; more would let the user wait."""
@@ -24,7 +24,7 @@ MAX_VALUES: Final = 30
 """Values of a facet in the menu, the most frequent ones."""
 
 
-def open_facet_menu(screen: RowScreen) -> None:
+def open_facet_menu(screen: RecordScreen) -> None:
     """Count the rows by value, including those that the filter hides, and open the menu."""
     if not screen.all_rows():
         screen.notify_user("No rows to count.", Role.WARN)
@@ -32,7 +32,7 @@ def open_facet_menu(screen: RowScreen) -> None:
         screen.open_overlay_when_loaded(partial(_make_menu, screen), "counting values")
 
 
-async def _make_menu(screen: RowScreen) -> Menu:
+async def _make_menu(screen: RecordScreen) -> Menu:
     rows = screen.all_rows()
     counts = FacetCounts(screen.spec.facets)
     await run_in_slices(rows[:MAX_COUNTED_ROWS], counts.add)
@@ -44,7 +44,7 @@ async def _make_menu(screen: RowScreen) -> Menu:
     return Menu((label_span(f"Keep the rows with{more}", Role.PLAIN),), items, id="facet-menu")
 
 
-def _items(screen: RowScreen, facet: Facet, widest: int, digits: int) -> Iterator[MenuItem]:
+def _items(screen: RecordScreen, facet: Facet, widest: int, digits: int) -> Iterator[MenuItem]:
     text = screen.filter_text
     for value in facet.values[:MAX_VALUES]:
         yield MenuItem(
@@ -62,6 +62,6 @@ def _items(screen: RowScreen, facet: Facet, widest: int, digits: int) -> Iterato
         )
 
 
-def toggle_value(screen: RowScreen, value: FacetValue) -> None:
+def toggle_value(screen: RecordScreen, value: FacetValue) -> None:
     """Filter by a value, or no longer."""
     screen.filter_by(toggle_facet(screen.filter_text, value))

@@ -17,7 +17,7 @@ from runwatch.tui.core.key_bindings import RECORD_KEYS, make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.list_screen import ListScreen
-from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, RecordScreen, action_of
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S, NOTES_REFRESH_S, action_of
 from runwatch.tui.shell.refusals import action_refusal
 from runwatch.tui.sources.row_sources import NotedSource, RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -89,7 +89,7 @@ DEBOUNCE_S: Final = 0.15
 """How long the cursor must rest before the detail follows."""
 
 
-class ResourceScreen(ListScreen, RecordScreen):
+class ResourceScreen(ListScreen):
     NARROW_BELOW = 100
     BINDINGS = make_bindings(
         "screen.copy", "screen.copy_menu", "screen.actions", "screen.raw", "screen.full", "screen.preview",
