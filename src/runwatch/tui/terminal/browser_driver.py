@@ -10,25 +10,21 @@ from __future__ import annotations
 import json
 import os
 import select
-import time
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
-from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 from textual.events import AppBlur, AppFocus, Resize
 from textual.geometry import Size
 
 from runwatch.base.console_packets import DATA, META, PacketReader, encode_packet
-from runwatch.tui.terminal.driver import HUNG_UP, LOOK_UP_S, TerminalWriter, is_outside
+from runwatch.tui.terminal.driver import LOOK_UP_S, OutputDriver, TerminalWriter
 from runwatch.tui.terminal.input_parser import InputParser
 
 if TYPE_CHECKING:
     from textual.app import App
-    from textual.message import Message
 
 READ_BYTES: Final = 64 * 1024
 DEFAULT_SIZE: Final = (80, 24)
@@ -46,10 +42,10 @@ class PacketWriter(TerminalWriter):
         return encode_packet(text[:1].encode("ascii"), text[1:].encode("utf-8", "replace"))
 
 
-class BrowserDriver(Driver):
+class BrowserDriver(OutputDriver):
     """Driver of one console in a browser.
 
-    Textual has no public writing thread, and only private access to the app of a driver (checked on Textual 8.2.8).
+    Textual has no public writing thread (checked on Textual 8.2.8).
     """
 
     def __init__(
@@ -64,28 +60,17 @@ class BrowserDriver(Driver):
         # Standard output is for packets alone: what else is printed goes to standard error.
         stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
-        self._output: Final = PacketWriter(stream, self._hang_up)
+        self._output = PacketWriter(stream, self._hang_up)
         # It keeps the descriptor open.
         self._stream: Final = stream
         self._writer: WriterThread | None = None
         self._reader: Thread | None = None
-        self._given = 0
         # A write to this pipe wakes the reading thread.
         self._woken, self._wakes = os.pipe()
 
     @property
     def is_web(self) -> bool:
         return True
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether output is waiting because the browser is slow."""
-        return self._given > self._output.taken
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether a slow connection is kept free for the answer to the next key."""
-        return not self._output.load.has_rested(time.monotonic())
 
     def write(self, data: str) -> None:
         """Queue terminal output."""
@@ -165,11 +150,6 @@ class BrowserDriver(Driver):
                 else:
                     self._hear(json.loads(packet.content))
 
-    def _send_messages(self, found: Iterable[Message]) -> None:
-        for message in found:
-            if not is_outside(message, self._app.size):
-                self.process_message(message)
-
     def _hear(self, packet: Mapping[str, Any]) -> None:
         match packet["type"]:
             case "resize":
@@ -182,10 +162,6 @@ class BrowserDriver(Driver):
     def _resize(self, width: int, height: int) -> None:
         self._size = (width, height)
         self.process_message(Resize(Size(width, height), Size(width, height)))
-
-    def _hang_up(self) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
 
 
 def _first_size(environment: Mapping[str, str]) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import MouseEvent, Resize
 from textual.geometry import Size
@@ -112,7 +113,45 @@ class TerminalWriter:
         """Do nothing: writes are unbuffered."""
 
 
-class ConsoleDriver(LinuxDriver):
+class OutputDriver(Driver):
+    """Driver whose output waits to be written; the one for a terminal and the one for a browser derive from it.
+
+    Textual gives a driver only private access to its app (checked on Textual 8.2.8).
+    """
+
+    _output: TerminalWriter
+    _given = 0
+    """How many texts were given to the output."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether output is waiting because the terminal or the browser is slow, or paused with ctrl+s."""
+        return self._given > self._output.taken
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether a slow link is kept free for the answer to the next key."""
+        return not self._output.load.has_rested(time.monotonic())
+
+    def _send_messages(self, found: Iterable[Message]) -> None:
+        for message in found:
+            if not is_outside(message, self._app.size):
+                self.process_message(message)
+
+    def _hang_up(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
+
+
+def is_outside(message: Message, size: Size) -> bool:
+    """Return whether a mouse event lies outside the window.
+
+    Textual would treat a click there as one beside every widget, and the focused widget would lose the focus.
+    """
+    return isinstance(message, MouseEvent) and not (message.x < size.width and message.y < size.height)
+
+
+class ConsoleDriver(OutputDriver, LinuxDriver):
     """Terminal driver of the console on Linux and macOS.
 
     Textual has no public way to replace reading, writing or job control alone, so the private methods and attributes
@@ -131,24 +170,13 @@ class ConsoleDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._output: Final = TerminalWriter(_screen_stream(), self._hang_up)
+        self._output = TerminalWriter(_screen_stream(), self._hang_up)
         self._file = self._output  # type: ignore[assignment]
-        self._given = 0
         # A write to this pipe wakes the reading thread. Both ends stay open for the life of the process.
         self._woken, self._wakes = os.pipe()
         self.holds_terminal = False
         # Whether SIGCONT arrived since the driver last took the terminal.
         self._goes_on = False
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether output is waiting because the terminal is slow or paused with ctrl+s."""
-        return self._given > self._output.taken
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether a slow link is kept free for the answer to the next key."""
-        return not self._output.load.has_rested(time.monotonic())
 
     def write(self, data: str) -> None:
         """Queue output unless another program has the terminal; after that, everything is redrawn."""
@@ -258,29 +286,12 @@ class ConsoleDriver(LinuxDriver):
                 return
             self._send_messages(reader.feed(data))
 
-    def _send_messages(self, found: Iterable[Message]) -> None:
-        for message in found:
-            if not is_outside(message, self._app.size):
-                self.process_message(message)
-
     def _run_input_thread(self) -> None:
         try:
             self.run_input_thread()
         except Exception as error:
             # An error while reading ends the console like any other unhandled exception.
             self._loop.call_soon_threadsafe(self._app._handle_exception, error)
-
-    def _hang_up(self) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
-
-
-def is_outside(message: Message, size: Size) -> bool:
-    """Return whether a mouse event lies outside the window.
-
-    Textual would treat a click there as one beside every widget, and the focused widget would lose the focus.
-    """
-    return isinstance(message, MouseEvent) and not (message.x < size.width and message.y < size.height)
 
 
 def _stop() -> None:
