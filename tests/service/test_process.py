@@ -23,9 +23,8 @@ from runwatch.base.network.service_file import is_running, lock_path
 from runwatch.base.text import is_clean
 from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.service import server
-from runwatch.service.http.endpoints import Endpoint
+from runwatch.service.http.endpoints import Endpoint, Router
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.router import Router
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import INTERRUPTED, REFUSED, serve, stop_when_idle

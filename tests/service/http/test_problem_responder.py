@@ -10,11 +10,10 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.records.problem import PROBLEM_TYPE
 from runwatch.service.errors import RefusalError
-from runwatch.service.http.endpoints import Endpoint
+from runwatch.service.http.endpoints import Endpoint, Router
 from runwatch.service.http.problem_responder import problem_json
 from runwatch.service.http.rate_limits import BODY_BYTES
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.router import Router
 from runwatch.service.http.service_call import ServiceCall
 from tests.service.conftest import Json, Local, echo_body
 from tests.support.problems import check, fields

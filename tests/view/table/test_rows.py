@@ -23,7 +23,6 @@ from runwatch.view.resources.registry import resource_named
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.spec.resource import Column, Field, SortKey
 from runwatch.view.table import rows as table
-from runwatch.view.table.sort_values import make_comparable
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role
 from runwatch.view.text.safe_text import SafeText
@@ -154,7 +153,7 @@ def test_any_values_can_be_ordered_and_the_order_is_stable(values: list[Any], de
     )
     ordered = sort_rows(RUNS, rows, [SortKey("x", descending)])
     known = [values[int(row.id)] for row in ordered if values[int(row.id)] is not None]
-    keys = [make_comparable(value) for value in known]
+    keys = [table.make_comparable(value) for value in known]
     assert keys == sorted(keys, reverse=descending)
     assert len(ordered) == len(values)
     assert all(values[int(row.id)] is None for row in ordered[len(known) :])

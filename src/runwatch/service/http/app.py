@@ -28,12 +28,11 @@ from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make_validation_error
 from runwatch.service.http.bodies import decode_body, is_form
 from runwatch.service.http.context import RequestContext
-from runwatch.service.http.endpoints import Endpoint
+from runwatch.service.http.endpoints import Endpoint, Router
 from runwatch.service.http.html_pages import PAGE_PATHS, FormRefusalError, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.router import Router
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import tenants_table
 

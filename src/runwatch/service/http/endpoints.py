@@ -1,11 +1,14 @@
-"""The declaration of endpoints, and the handlers that are one read or one write of the database."""
+"""The declaration of endpoints, the handlers that are one read or one write, and which endpoint answers a request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from starlette.routing import compile_path
+
 from runwatch.service.access.roles import MANAGE, READ
+from runwatch.service.errors import RefusalError
 from runwatch.service.http.bodies import Body, parse_body
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import Handler, ServiceCall
@@ -71,3 +74,31 @@ class Endpoint:
     @property
     def mutates(self) -> bool:
         return self.method != "GET"
+
+
+class Router:
+    """Finds the endpoint of a request."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in endpoints:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+        self._paths = [(compile_path(path)[0], methods) for path, methods in by_path.items()]
+
+    def find(self, method: str, path: str) -> tuple[Endpoint, Mapping[str, str]]:
+        """Return the endpoint and the path's parameters.
+
+        Raises:
+            RefusalError: ``not_found`` for an unknown path, ``method_not_allowed`` for a method that the path does not
+                offer.
+        """
+        wanted = "GET" if method == "HEAD" else method
+        for pattern, methods in self._paths:
+            match = pattern.fullmatch(path)
+            if match is None:
+                continue
+            if wanted in methods:
+                return methods[wanted], match.groupdict()
+            allowed = ", ".join(sorted([*methods, "HEAD"] if "GET" in methods else methods))
+            raise RefusalError("method_not_allowed", f"This path takes {allowed}.", headers=(("Allow", allowed),))
+        raise RefusalError("not_found", "There is no such path.")

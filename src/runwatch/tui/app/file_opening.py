@@ -10,7 +10,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.workers import run_in_app
 from runwatch.tui.sources.row_sources import FILE_PROFILE
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
     Raises:
         RunwatchError: it cannot be read, or has no known records.
     """
-    name = file_label(path)
+    name = line(path.name, 40)
     console.startup_status = f"reading {name}{console.glyphs.ellipsis}"
     try:
         content = await asyncio.to_thread(path.read_bytes)
@@ -112,8 +112,3 @@ async def read_in_slices(content: bytes, clock: Clock, on_progress: Callable[[fl
             on_progress(done)
             await asyncio.sleep(0)
             pause_at = clock.monotonic() + SLICE_S
-
-
-def file_label(path: Path) -> SafeText:
-    """Return a file's name for the header bar and messages."""
-    return line(path.name, 40)

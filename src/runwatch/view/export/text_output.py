@@ -46,7 +46,7 @@ def table_lines(
             prints all columns in full.
         fields: Columns by name, or members by dotted path, in place of the resource's own; none of them is dropped.
     """
-    columns = list(spec.columns) if fields is None else [_column(spec, name) for name in fields]
+    columns = list(spec.columns) if fields is None else [spec.column(name) or member_column(name) for name in fields]
     if fields is None:
         columns = [column for column in columns if not column.hide_if_empty or any(row.uses(column) for row in rows)]
     cells = [[row.cell(column).text for column in columns] for row in rows]
@@ -62,10 +62,6 @@ def table_lines(
     for drawn in (heads, *cells):
         parts = [fit(drawn[at], widths[at], columns[at].align) for at in kept]
         yield line(join(parts, GAP).rstrip(), None)
-
-
-def _column(spec: ResourceSpec[S], name: str) -> Column[S]:
-    return spec.column(name) or member_column(name)
 
 
 def _squeeze(

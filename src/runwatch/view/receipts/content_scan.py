@@ -57,14 +57,10 @@ def find_content(raw: Mapping[str, Any]) -> Iterator[ContentSuspect]:
     """
     for path, value in json_paths.iter_leaves(raw, lists=True):
         names = [part for part in path if isinstance(part, str)]
-        speaks = any(_speaks_of_content(name) for name in names)
+        speaks = any(any(word.lower() in NAMES for word in _WORDS.findall(name)) for name in names)
         length = max((len(text) for text in _texts(value) if _could_be(text, speaks=speaks)), default=0)
         if length:
             yield ContentSuspect(json_paths.format_path(path), length)
-
-
-def _speaks_of_content(name: str) -> bool:
-    return any(word.lower() in NAMES for word in _WORDS.findall(name))
 
 
 def _could_be(text: str, *, speaks: bool) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import chain, compress, count, groupby, islice
 from operator import eq
 from typing import Any, Final, Generic, NamedTuple
@@ -18,7 +19,6 @@ from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
 from runwatch.view.table.packed_values import PackedValues
 from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
-from runwatch.view.table.sort_values import MISSING, NUMBER, make_comparable
 from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
@@ -36,6 +36,25 @@ _RUN: Final = 5_000
 
 _MERGED: Final = 10
 """Number of sorted runs merged in one go."""
+
+Comparable = tuple[int, Any]
+
+MISSING: Final = -1
+"""The type of a missing value, before those of :func:`make_comparable`."""
+
+NUMBER: Final = 0
+"""The type of a number."""
+
+
+def make_comparable(value: object) -> Comparable:
+    """Return a key by which any two values can be compared: numbers, then times, then text, then the rest."""
+    if isinstance(value, (int, float, Decimal)):
+        return NUMBER, value
+    if isinstance(value, datetime):
+        return 1, value
+    if isinstance(value, str):
+        return 2, (value.casefold(), value)
+    return (MISSING, None) if value is None else (3, json_text(value))
 
 
 class RowRenderer(Generic[S]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -211,7 +210,7 @@ class LiveRun:
     @property
     def spend(self) -> Decimal:
         """Return the US dollars recorded so far, without calls of unknown cost."""
-        return sum_spend(self.attempts)
+        return amounts.sum_amounts(Decimal(attempt.usd) for attempt in self.attempts)
 
     @property
     def unknown_calls(self) -> int:
@@ -249,11 +248,6 @@ class LiveRun:
 
     def attempt_in(self, phase: str) -> Attempt | None:
         return next((attempt for attempt in reversed(self.attempts) if attempt.phase == phase), None)
-
-
-def sum_spend(attempts: Iterable[Attempt]) -> Decimal:
-    """Sum the cost of attempts in US dollars."""
-    return amounts.sum_amounts(Decimal(attempt.usd) for attempt in attempts)
 
 
 def to_json_value(usd: Decimal) -> str:
