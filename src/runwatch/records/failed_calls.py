@@ -28,7 +28,7 @@ def kind_from_http_status(status: int) -> str | None:
     return _KINDS.get(status, "source_5xx") if 500 <= status < 600 else None
 
 
-BODY_WORDS: Final[Mapping[str, str]] = {
+BODY_TEXTS: Final[Mapping[str, str]] = {
     "empty": "an empty body",
     "html": "an HTML page",
     "stream": "a stream of events",
@@ -44,4 +44,4 @@ def describe_body(kind: str | None, content_type: str | None) -> str | None:
     """Describe what came in place of an answer, such as ``an HTML page (text/html)``; ``None`` if that is not known."""
     if kind is None:
         return None
-    return f"{BODY_WORDS.get(kind, kind)} ({content_type or 'without a content type'})"
+    return f"{BODY_TEXTS.get(kind, kind)} ({content_type or 'without a content type'})"

@@ -41,7 +41,7 @@ DROPPED: Final = "dropped"
 NO_LIST: Final = "nothing at this path lists models"
 """What is said of a list call that failed with ``model_not_found``."""
 
-FAILURE_WORDS: Final[Mapping[str, str]] = {
+SOURCE_FAILURE_TEXTS: Final[Mapping[str, str]] = {
     NO_KEY: "the server asks for a key",
     "authentication": "the source refused the key",
     "permission": "the source does not allow this key the call",
@@ -83,7 +83,7 @@ def describe_test_failure(
         was_sent: Whether the source accepted the call.
         auth_scheme: How the call was authorised.
     """
-    words = FAILURE_WORDS.get(find_failure_kind(kind, was_sent=was_sent, auth_scheme=auth_scheme), kind)
+    words = SOURCE_FAILURE_TEXTS.get(find_failure_kind(kind, was_sent=was_sent, auth_scheme=auth_scheme), kind)
     status = "" if http_status is None else f" (HTTP {http_status})"
     if came is not None:
         status = f"{status}: it was {came}"

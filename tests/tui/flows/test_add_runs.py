@@ -100,7 +100,7 @@ async def test_the_window_takes_what_is_typed_and_pasted_but_no_key(service: Scr
         await driven.reaches("(a key, not shown): not added: looks like a key of a model provider", "enter")
         assert "canary" not in driven.text
         outcome = await add_to_watch_list(driven.session, "sk-ant-api03-canary-5f1e7c2b9d40")
-        assert outcome.words == "not added: looks like a key of a model provider"
+        assert outcome.text == "not added: looks like a key of a model provider"
         assert await added(driven) == []
 
 
@@ -110,7 +110,7 @@ async def test_an_id_is_kept_when_nobody_could_say_whether_it_is_there(tmp_path:
     async with console(service, tmp_path, settings="retries = 0\n") as driven:
         outcome = await add_to_watch_list(driven.session, "ex_later04")
         assert not outcome.is_found
-        assert outcome.words.startswith("added, not read yet: ")
+        assert outcome.text.startswith("added, not read yet: ")
         assert await added(driven) == ["ex_later04"]
 
 

@@ -28,7 +28,7 @@ def shown(value: Any, *folded: str) -> list[str]:
     return [
         "".join("|."[not more] for more in place.follows)
         + place.line.label
-        + (f" {place.head.words}" if place.head else "")
+        + (f" {place.head.text}" if place.head else "")
         for place in visible_lines(TITLE, lines_of(value), is_folded)
     ]
 

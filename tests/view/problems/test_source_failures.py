@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.records.source import FAILURE_WORDS, NO_KEY, SourceConnection
+from runwatch.records.source import NO_KEY, SOURCE_FAILURE_TEXTS, SourceConnection
 from runwatch.view.problems.source_failures import explain_failure
 
 
-@pytest.mark.parametrize("kind", [*(kind for kind in FAILURE_WORDS if kind != NO_KEY), None, "another"])
+@pytest.mark.parametrize("kind", [*(kind for kind in SOURCE_FAILURE_TEXTS if kind != NO_KEY), None, "another"])
 def test_a_removed_connection_is_not_to_be_tested_again(kind: str | None) -> None:
     failed = SourceConnection({"connection_id": "conn_1", "test_failure": kind, "test_was_sent": True})
     kept, removed = explain_failure(failed), explain_failure(failed, is_kept=False)

@@ -9,14 +9,14 @@ import pytest
 
 from runwatch.records.arm import Arm
 from runwatch.records.error_codes import REASONS
-from runwatch.records.failed_calls import BODY_WORDS, kind_from_http_status
+from runwatch.records.failed_calls import BODY_TEXTS, kind_from_http_status
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import CallError
 from runwatch.service.execution.live.provider_call import OTHER_REASON
 from runwatch.service.execution.live.provider_call import REASONS as OWN_REASONS
 from runwatch.service.models.providers.types import KINDS
 from runwatch.view.export import text_output
-from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_WORDS, FAILURE_WORDS
+from runwatch.view.problems.explanation_texts import BODY_ADVICE, CALL_ADVICE, CHECK_TEXTS, FAILURE_TEXTS
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS, find_connection
@@ -107,9 +107,9 @@ def test_a_run_that_found_no_model_names_the_one_that_it_could_use(arms: list[Ar
 
 @pytest.mark.parametrize("kind", [*KINDS, "candidate_too_large", "internal"])
 def test_every_failure_of_a_call_has_words(kind: str) -> None:
-    assert kind in FAILURE_WORDS
+    assert kind in FAILURE_TEXTS
     shown = receipt_text(failed(call(kind)))
-    assert FAILURE_WORDS[kind] in " ".join(shown.split())
+    assert FAILURE_TEXTS[kind] in " ".join(shown.split())
 
 
 def test_the_general_reason_does_not_blame_the_service_alone() -> None:
@@ -251,7 +251,7 @@ def test_the_next_step_names_the_connection_of_the_call_that_failed() -> None:
     assert "conn_other`" in end_advice_text(OTHER_REASON, receipt, (), SERVICE)
 
 
-@pytest.mark.parametrize("kind", FAILURE_WORDS)
+@pytest.mark.parametrize("kind", FAILURE_TEXTS)
 def test_every_failure_of_a_call_has_its_next_step(kind: str) -> None:
     assert CALL_ADVICE[kind].endswith((".", "`."))
 
@@ -280,7 +280,7 @@ def test_without_a_receipt_the_status_of_the_answer_says_what_to_do(status: int)
 
 
 def test_a_call_that_was_taken_is_distinguished_from_one_that_was_not() -> None:
-    for usage, words in (("known", UNREACHED), ("unknown", FAILURE_WORDS["dropped"])):
+    for usage, words in (("known", UNREACHED), ("unknown", FAILURE_TEXTS["dropped"])):
         receipt = failed({**call("network"), "usage": usage}, reason="dispatch_network_error")
         assert last_failure_text(receipt) == words
 
@@ -291,7 +291,7 @@ def test_an_interrupted_call_is_a_matter_of_the_service() -> None:
 
 
 @pytest.mark.parametrize("reason", ["check_unavailable", "internal"])
-@pytest.mark.parametrize("failure", CHECK_WORDS)
+@pytest.mark.parametrize("failure", CHECK_TEXTS)
 def test_a_check_without_a_verdict_is_named_with_its_answer_and_what_to_do(reason: str, failure: str) -> None:
     status = {"http_error": 500, "authentication": 401}.get(failure)
     recorded = {"state": "customer_unavailable", "attempted_verifier_id": "vrf_7c1e", "failure_class": failure}
@@ -299,7 +299,7 @@ def test_a_check_without_a_verdict_is_named_with_its_answer_and_what_to_do(reaso
     part = live_receipt().raw["slices"][0] | {"recorded_check": {**recorded, **told}}
     receipt = live_receipt(slices=[part], status="failed", reason=reason)
     why, step = end_reason_text(reason, receipt), end_advice_text(reason, receipt, (), SERVICE)
-    assert why.startswith(f"The output check vrf_7c1e gave no verdict: {CHECK_WORDS[failure]}")
+    assert why.startswith(f"The output check vrf_7c1e gave no verdict: {CHECK_TEXTS[failure]}")
     assert (f"HTTP {status}" in why) is (status is not None)
     assert "internal error" not in why
     assert "support" not in step
@@ -356,10 +356,10 @@ def test_the_wait_that_the_provider_asks_for_is_reported_and_advised() -> None:
     assert provider_error_text(error) == "the provider answered 503; it asked to wait 20 s"
 
 
-@pytest.mark.parametrize("kind", BODY_WORDS)
+@pytest.mark.parametrize("kind", BODY_TEXTS)
 def test_what_came_in_place_of_an_answer_is_reported_and_what_to_do(kind: str) -> None:
     receipt = failed({**call("invalid_response"), "body_kind": kind, "content_type": "text/html"})
-    assert last_failure_text(receipt) == f"the provider's answer was not usable: it was {BODY_WORDS[kind]} (text/html)"
+    assert last_failure_text(receipt) == f"the provider's answer was not usable: it was {BODY_TEXTS[kind]} (text/html)"
     advice = end_advice_text(OTHER_REASON, receipt, (), SERVICE)
     assert advice.startswith(BODY_ADVICE[kind])
     assert "`runwatch sources test --local conn_01HXZ`" in advice

@@ -59,5 +59,5 @@ def test_no_text_breaks_the_reading(text: str) -> None:
 
 
 def test_a_period_is_said_by_its_ends() -> None:
-    assert parse_period("7d", NOW).words() == "2026-11-15 to 2026-11-21"
-    assert parse_period("today", NOW).words() == "2026-11-21"
+    assert parse_period("7d", NOW).text() == "2026-11-15 to 2026-11-21"
+    assert parse_period("today", NOW).text() == "2026-11-21"

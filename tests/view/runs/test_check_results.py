@@ -10,7 +10,7 @@ from runwatch.records.check import BASELINE_VERIFIER, RecordedCheck, Verificatio
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.view.export import text_output
 from runwatch.view.export.receipt_rows import csv_rows
-from runwatch.view.problems.explanation_texts import CHECK_WORDS
+from runwatch.view.problems.explanation_texts import CHECK_TEXTS
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.runs.check_results import (
     describe_attempt,
@@ -79,7 +79,7 @@ def test_each_recorded_state_has_its_own_words(
     check: dict[str, Any], kind: str, short: str, words: str, role: Role
 ) -> None:
     finding = describe_recorded_check(RecordedCheck(check))
-    assert (finding.kind, finding.short, finding.words, finding.role) == (kind, short, words, role)
+    assert (finding.kind, finding.short, finding.text, finding.role) == (kind, short, words, role)
 
 
 def test_every_state_of_the_interface_is_known() -> None:
@@ -91,17 +91,17 @@ def test_every_state_of_the_interface_is_known() -> None:
 def test_an_unknown_state_is_shown_as_it_came() -> None:
     finding = describe_recorded_check(RecordedCheck({"state": "vibe_checked", "mood": "fine"}))
     assert finding.kind == "unknown"
-    assert finding.words == '{"state":"vibe_checked","mood":"fine"}'
+    assert finding.text == '{"state":"vibe_checked","mood":"fine"}'
 
 
-@pytest.mark.parametrize("failure_class", CHECK_WORDS)
+@pytest.mark.parametrize("failure_class", CHECK_TEXTS)
 def test_a_known_failure_class_is_named_and_explained(failure_class: str) -> None:
     check = VerificationCheck(verification_check(outcome="technical_failure", failure_class=failure_class))
     finding = describe_attempt(check)
     assert finding.kind == "unavailable"
     assert finding.role is Role.WARN
-    assert f"{failure_class} ({CHECK_WORDS[failure_class]})" in finding.words
-    assert finding.words.endswith("no verdict")
+    assert f"{failure_class} ({CHECK_TEXTS[failure_class]})" in finding.text
+    assert finding.text.endswith("no verdict")
 
 
 def test_an_unknown_failure_class_is_shown_as_it_came() -> None:
@@ -173,7 +173,7 @@ def test_every_kind_of_receipt_looks_different_from_the_others() -> None:
 def test_the_ascii_set_reaches_every_finding() -> None:
     for state in RECORDED_STATES:
         finding = describe_recorded_check(RecordedCheck(recorded_check(state)), ASCII)
-        assert (finding.short + finding.words).isascii()
+        assert (finding.short + finding.text).isascii()
 
 
 def test_the_presence_of_output_never_looks_like_a_verdict() -> None:

@@ -72,7 +72,7 @@ def facts(status: str = "running", **over: Any) -> RunFacts:
 )
 def test_trouble_is_named_with_a_mark(run: RunFacts, events: list[RunEvent], weight: int, words: str) -> None:
     found = find_trouble(run, events, CONTEXT)
-    assert (found.weight, found.words) == (weight, words)
+    assert (found.weight, found.text) == (weight, words)
 
 
 def test_live_runs_in_trouble_come_first_and_those_that_ended_well_last() -> None:

@@ -87,4 +87,4 @@ def test_choosing_twice_leads_back(value: str) -> None:
 
 def test_rows_without_a_value_are_a_facet_of_their_own() -> None:
     assert FacetValue("lane", None, 1).term == "!has:lane"
-    assert FacetValue("lane", None, 1).words == "none"
+    assert FacetValue("lane", None, 1).text == "none"

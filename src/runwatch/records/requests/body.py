@@ -75,11 +75,11 @@ def field_errors(error: ValidationError) -> list[dict[str, str]]:
         path = ""
         for part in failure["loc"]:
             path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-        fields.setdefault(path or "body", _in_words(failure))
+        fields.setdefault(path or "body", _failure_text(failure))
     return [{"field": field, "message": message} for field, message in fields.items()]
 
 
-def _in_words(failure: Any) -> str:
+def _failure_text(failure: Any) -> str:
     kind, context = failure["type"], failure.get("ctx", {})
     match kind:
         case "greater_than":

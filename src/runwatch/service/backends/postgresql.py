@@ -543,7 +543,7 @@ class PostgresDatabase(Backend):
             hint = "See that the user may create tables in the first schema of its search path."
             if state == _DUPLICATE_TABLE:
                 hint = "The schema has tables of another program: name another database, or another schema."
-            detail = f"{self._address}: {_words(error)} (SQLSTATE {state})"
+            detail = f"{self._address}: {_error_text(error)} (SQLSTATE {state})"
             raise DataError("The service's database is not usable", detail=detail, hint=hint) from error
 
     def _note_return(self, _: object = None) -> None:
@@ -557,7 +557,7 @@ class PostgresDatabase(Backend):
             _log.error("the database cannot be reached, and is tried until it is back: %s", self._explain(error))
 
     def _explain(self, error: Exception | None) -> str:
-        return f"{self._address}: {_words(error)}" if error else self._address
+        return f"{self._address}: {_error_text(error)}" if error else self._address
 
     def _unreachable(self, error: Exception | None) -> DatabaseUnreachableError:
         self._note_outage(error)
@@ -586,7 +586,7 @@ def _state_of(error: Exception) -> str | None:
     return getattr(_original(error), "sqlstate", None)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Return what PostgreSQL says, without the values that it may repeat in the details."""
     found = _original(error)
     primary = found.diag.message_primary if isinstance(found, psycopg.Error) else None

@@ -214,7 +214,7 @@ async def open_run(console: NavigatingApp, text: str) -> bool:
             if outcome.is_found:
                 console.remember_command(f"open {text}")
             role = Role.PLAIN if outcome.is_found else Role.BAD
-            console.console_screen.notify_user(f"{shown_id(text)}: {outcome.words}", role)
+            console.console_screen.notify_user(f"{shown_id(text)}: {outcome.text}", role)
 
         run_in_app(console, explain, "opening a run")
 

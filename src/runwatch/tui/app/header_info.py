@@ -68,7 +68,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         read_only=session.client.read_only,
         # A local service has no host to show: no request uses its port, which changes with every start.
         host=line(session.target.host if session.target.socket is None else ""),
-        key=_key_words(session.target.key_source, key_id) if session.target.key else line("no key"),
+        key=_key_text(session.target.key_source, key_id) if session.target.key else line("no key"),
         key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
         requests=line(rate),
@@ -76,7 +76,7 @@ def build_header_info(console: Console) -> HeaderInfo:
     )
 
 
-def _key_words(source: str, key_id: str) -> SafeText:
+def _key_text(source: str, key_id: str) -> SafeText:
     """Return source and id of the key; some sources are themselves named a key, such as the key file."""
     return line(" ".join(filter(None, ("" if source.startswith("key ") else "key", source, key_id))))
 

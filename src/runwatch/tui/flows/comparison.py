@@ -108,7 +108,7 @@ class CompareScreen(CoveringScreen):
         self.query_one("#compare", Pane).set_border_text(
             title=line("Compare"),
             state=(label_span("everything" if self._shows_all else "what differs"),),
-            age=(label_span(_count_words(len(changed), len(values)), Role.WARN if changed else Role.GOOD),),
+            age=(label_span(_count_text(len(changed), len(values)), Role.WARN if changed else Role.GOOD),),
         )
 
 
@@ -169,7 +169,7 @@ def _name(screen: RecordScreen, row: RecordRow[Any]) -> SafeText:
     return screen.spec.title_of(row.subject, screen.console.glyphs)
 
 
-def _count_words(changed: int, count: int) -> SafeText:
+def _count_text(changed: int, count: int) -> SafeText:
     return line(
         f"{grouped_number(changed)} of {grouped_number(count)} members differ"
         if changed

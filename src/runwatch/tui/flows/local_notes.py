@@ -47,11 +47,11 @@ class SaveResult(NamedTuple):
 
     Attributes:
         is_kept: Whether the notes were saved; if not, the user has to decide, and ``enter`` saves again.
-        words: The message to show.
+        text: The message to show.
     """
 
     is_kept: bool
-    words: SafeText
+    text: SafeText
 
 
 SaveNotes = Callable[[Mapping[str, str]], Awaitable[SaveResult]]
@@ -130,7 +130,7 @@ class NoteEditor(Overlay):
         try:
             result = await self._save(typed)
         except RunwatchError as error:
-            result = SaveResult(is_kept=False, words=line(f"not saved: {error}"))
+            result = SaveResult(is_kept=False, text=line(f"not saved: {error}"))
         finally:
             self._is_keeping = False
             self._writer.key_queue.resume_for(self)
@@ -138,12 +138,12 @@ class NoteEditor(Overlay):
         if result.is_kept:
             if is_open:
                 self.close()
-            self._writer.notify_user(str(result.words))
+            self._writer.notify_user(str(result.text))
         elif is_open:
-            self.set_border_text(title=(label_span(str(result.words), Role.WARN),))
+            self.set_border_text(title=(label_span(str(result.text), Role.WARN),))
         else:
             lost = ", ".join(f"{name} '{line(text, 40)}'" for name, text in typed.items() if text)
-            self._writer.warn(f"{result.words}; not saved: {lost or 'the empty text'}")
+            self._writer.warn(f"{result.text}; not saved: {lost or 'the empty text'}")
 
 
 _LOCAL: Final = (label_span("stays on this machine"),)
@@ -249,10 +249,10 @@ class _Labelling:
                 purposes = " and ".join(dict.fromkeys(change.purpose for change in written))
                 _make_undoable(self._screen.console, self._session, f"{purposes} of {self.about}", written)
         if not others:
-            return SaveResult(is_kept=True, words=line("kept on this machine"))
+            return SaveResult(is_kept=True, text=line("kept on this machine"))
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         words = f"{self.about}: another console wrote {others[0]}{more}; enter overwrites it"
-        return SaveResult(is_kept=False, words=line(words))
+        return SaveResult(is_kept=False, text=line(words))
 
 
 def open_decision_menu(screen: ConsoleScreen, record: Record, on_saved: Callable[[], None]) -> None:
@@ -318,7 +318,7 @@ class _Deciding:
 
         async def keep(typed: Mapping[str, str]) -> SaveResult:
             if not typed["reason"]:
-                return SaveResult(is_kept=False, words=line(f"not saved: {verdict} needs a reason"))
+                return SaveResult(is_kept=False, text=line(f"not saved: {verdict} needs a reason"))
             decision = ReviewDecision(verdict, typed["reason"], digest, self._session.clock.now())
             return await self._write(decision.text, f"Decided: {verdict}.")
 
@@ -330,7 +330,7 @@ class _Deciding:
     def _take_back(self) -> None:
         async def take_back() -> None:
             result = await self._write("", "Decision removed.")
-            self._screen.console.notify_user(str(result.words), Role.PLAIN if result.is_kept else Role.WARN)
+            self._screen.console.notify_user(str(result.text), Role.PLAIN if result.is_kept else Role.WARN)
 
         start_worker(self._screen, take_back(), "deciding")
 
@@ -352,8 +352,8 @@ class _Deciding:
         if self._screen.is_attached:
             self._on_saved()
         if other is None:
-            return SaveResult(is_kept=True, words=line(message))
+            return SaveResult(is_kept=True, text=line(message))
         verdict = f" {self._present.verdict}" if self._present is not None else ""
         did = f"decided{verdict}" if other else "removed the decision"
         then = "enter overwrites it" if text else "its decision stays"
-        return SaveResult(is_kept=False, words=line(f"Another console {did} meanwhile; {then}"))
+        return SaveResult(is_kept=False, text=line(f"Another console {did} meanwhile; {then}"))

@@ -59,7 +59,7 @@ class UnconfirmedWrites:
     def show_warning(self) -> None:
         """Show, update or remove the notice about unconfirmed writes."""
         console = self._console
-        words = self._words(console.unconfirmed)
+        words = self._notice_text(console.unconfirmed)
         if words == self._warning:
             return
         if self._warning in console.warnings:
@@ -140,7 +140,7 @@ class UnconfirmedWrites:
         discard = partial(self.settle, screen, chosen, is_retried=False)
         yield MenuItem(line(f"Discard {what}"), discard, line("forgets them on this machine"))
 
-    def _words(self, writes: Sequence[UnconfirmedWrite]) -> str:
+    def _notice_text(self, writes: Sequence[UnconfirmedWrite]) -> str:
         if not writes:
             return ""
         console, oldest = self._console, writes[0]

@@ -64,7 +64,7 @@ def bar_section(
         return []
     room = room_of([row.label for row in plotted]) - _MARK
     numbers = max(cell_width(row.number) for row in plotted)
-    words = [_words(row, numbers) for row in plotted]
+    words = [_row_text(row, numbers) for row in plotted]
     widest = max(map(cell_width, words))
     if room - widest < _WORTH:
         words, widest = [fit(row.number, numbers, "right") for row in plotted], numbers
@@ -83,6 +83,6 @@ def bar_section(
     return [DetailSection(line(title), lines)]
 
 
-def _words(one: ChartRow, numbers: int) -> SafeText:
+def _row_text(one: ChartRow, numbers: int) -> SafeText:
     number = fit(one.number, numbers, "right")
     return line(f"{number}  {one.more}" if one.more else number)

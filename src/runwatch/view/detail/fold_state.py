@@ -47,7 +47,7 @@ class FoldHeader:
     is_folded: bool
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """How many lines are hidden; empty for none."""
         return f"{self.count} line{'s' * (self.count != 1)} hidden" if self.is_folded else ""
 

@@ -62,11 +62,11 @@ def _is_withdrawn(state: PaneState) -> bool:
 def pane_status(state: PaneState, context: RenderContext) -> StyledText:
     """Describe the state in a few words, for the lower left of a frame."""
     dot = f" {context.glyphs.dot} "
-    words = dot.join(word for word in _words(state, context) if word)
+    words = dot.join(word for word in _state_texts(state, context) if word)
     return StyledText(line(words), _ROLES.get(state.load, Role.QUIET))
 
 
-def _words(state: PaneState, context: RenderContext) -> list[str]:
+def _state_texts(state: PaneState, context: RenderContext) -> list[str]:
     age = "" if state.age_s is None else short_duration(state.age_s)
     match state.load:
         case LoadState.LOADING if state.failure is not None and state.waiting_s is None:

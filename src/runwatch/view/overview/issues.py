@@ -152,7 +152,7 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
     return _each(failing, make_issue, "connections: test failed", Role.BAD, way)
 
 
-_CHECK_WORDS: Final = {
+_CHECK_TEXTS: Final = {
     "endpoint_unreachable": "no response",
     "authentication_failed": "its key is refused",
     "response_incompatible": "its response is not valid",
@@ -170,7 +170,7 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     def unfit(check: Verifier) -> Issue:
         reason = check.status_reason
         unexplained = f"cannot be used {context.glyphs.dot} {line(reason)}" if reason else "cannot be used"
-        words = _CHECK_WORDS.get(reason or "", unexplained)
+        words = _CHECK_TEXTS.get(reason or "", unexplained)
         return _opens(f"check {named(check)}: {words}", Role.BAD, "verifiers", check, "check")
 
     def keyless(check: Verifier) -> Issue:

@@ -31,7 +31,7 @@ from runwatch.view.text.safe_text import plain_decimal
 LABEL: Final = 8
 """Width of the label before a number, in cells."""
 
-TOLD_AGE_S: Final = 10
+SHOWN_AGE_S: Final = 10
 """From this age in seconds on, the quota says how old it is, because the account is read less often than runs."""
 
 
@@ -108,7 +108,7 @@ def _quota(account: Account, state: PaneState | None, context: RenderContext) ->
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
     used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
-    if state is not None and state.age_s is not None and state.age_s >= TOLD_AGE_S:
+    if state is not None and state.age_s is not None and state.age_s >= SHOWN_AGE_S:
         used = f"{used}, {short_duration(state.age_s)} ago"
     return make_link_span(used, role, ViewLink("account"))
 

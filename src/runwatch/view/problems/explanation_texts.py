@@ -194,7 +194,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Sentence and next step by the ``reason`` of an ended run or slice."""
 
-FAILURE_WORDS: Final[Mapping[str, str]] = {
+FAILURE_TEXTS: Final[Mapping[str, str]] = {
     "authentication": "the provider refused the API key, or asks for one that the connection has not",
     "permission": "the provider does not permit the call",
     "model_not_found": "the provider does not know the model",
@@ -260,7 +260,7 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
     "internal": "Look into the log of the service, which stopped or failed during the call. The call may be charged:"
     " read the receipt, then submit again.",
 }
-"""What to do after a failed provider call, by :data:`FAILURE_WORDS`; ``{connection}`` is the id of its connection."""
+"""What to do after a failed provider call, by :data:`FAILURE_TEXTS`; ``{connection}`` is the id of its connection."""
 
 WAITS: Final = frozenset({"rate_limited", "capacity", "source_5xx"})
 """Failures whose advice begins with a sentence about a wait, which the one that a provider asks for replaces."""
@@ -288,14 +288,14 @@ PINNED_ADVICE: Final[Mapping[str, str]] = {
 )
 """What to do after a run with a required saved model, by failure or reason, where other advice names a fallback."""
 
-CALL_WORDS: Final[Mapping[str, str]] = {
+CALL_TEXTS: Final[Mapping[str, str]] = {
     "interrupted": "the service or its worker stopped during the call",
     "cancelled_in_flight": "the run was cancelled during the call",
     "expired_in_flight": "the run's time was over during the call",
 }
 """How a provider call ended without a response, by ``outcome`` in the receipt of a live run."""
 
-CHECK_WORDS: Final[Mapping[str, str]] = {
+CHECK_TEXTS: Final[Mapping[str, str]] = {
     "authentication": "the check's endpoint refused the key it was called with",
     "credential_unavailable": "the key for the check's endpoint was stopped, or the service cannot open it with the"
     " master key at hand",
@@ -360,7 +360,7 @@ UNANSWERED_ADVICE: Final = (
 _PROBE_NEXT: Final = "Correct what `runwatch verifiers test ID` names."
 
 DETAIL_TEXTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
-    "end of a call": ("Read the receipt: the call may be charged. Then submit again.", CALL_WORDS),
+    "end of a call": ("Read the receipt: the call may be charged. Then submit again.", CALL_TEXTS),
     "end of an output": (
         "Read the output with `runwatch runs result ID`. It is charged like any other.",
         {

@@ -10,11 +10,11 @@ from runwatch.records.error_codes import CODES
 from runwatch.view.problems.explanation_texts import (
     CALL_ADVICE,
     CHECK_ADVICE,
-    CHECK_WORDS,
+    CHECK_TEXTS,
     CLIENT_CODE_TEXTS,
     CODE_TEXTS,
     DETAIL_TEXTS,
-    FAILURE_WORDS,
+    FAILURE_TEXTS,
     REASON_TEXTS,
 )
 from runwatch.view.problems.journal_entries import ProblemEntry
@@ -90,8 +90,8 @@ def explain_reason(reason: str) -> Explanation:
 def _details() -> Iterator[Explanation]:
     """Explain the words that receipts, checks and deliveries use below the codes and reasons."""
     for kind, texts, steps, id in (
-        ("failure of a call", FAILURE_WORDS, CALL_ADVICE, "connection"),
-        ("failure of a check", CHECK_WORDS, CHECK_ADVICE, "check"),
+        ("failure of a call", FAILURE_TEXTS, CALL_ADVICE, "connection"),
+        ("failure of a check", CHECK_TEXTS, CHECK_ADVICE, "check"),
     ):
         for word, text in texts.items():
             yield _detail(word, kind, text, steps[word].format(**{id: "ID"}))

@@ -10,9 +10,9 @@ from runwatch.records.failed_calls import describe_body
 from runwatch.records.source import (
     ANY_ADDRESS,
     DROPPED,
-    FAILURE_WORDS,
     NO_KEY,
     NO_LIST,
+    SOURCE_FAILURE_TEXTS,
     SourceConnection,
     find_failure_kind,
 )
@@ -72,11 +72,11 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     name_one = f" {_name_model(connection)}" if is_unnamed else ""
     if kind == NO_KEY:
         give = f"Give it one: {rotate}" if is_kept else "Connect again with --key-stdin, and type the key."
-        why, advice = FAILURE_WORDS[kind], give
+        why, advice = SOURCE_FAILURE_TEXTS[kind], give
     elif kind in _LIST_REFUSED and is_unnamed:
         why, advice = _NO_LIST
     elif kind:
-        why, advice = FAILURE_WORDS.get(kind, kind), _ADVICE.get(kind, _UNKNOWN.advice)
+        why, advice = SOURCE_FAILURE_TEXTS.get(kind, kind), _ADVICE.get(kind, _UNKNOWN.advice)
     else:
         why, advice = _UNKNOWN
     again = "test again" if is_kept else "connect again"

@@ -23,10 +23,10 @@ def describe_server_filter(parameters: Mapping[str, str], context: RenderContext
     """
     # The time range first, because a narrow frame cuts from the end.
     ordered = sorted(parameters.items(), key=lambda item: item[0] != "since")
-    return line(", ".join(_words(name, value, context) for name, value in ordered))
+    return line(", ".join(_part_text(name, value, context) for name, value in ordered))
 
 
-def _words(name: str, value: str, context: RenderContext) -> str:
+def _part_text(name: str, value: str, context: RenderContext) -> str:
     if name == "since":
         at = parse_time(value)
         return f"since {value if at is None else _age_text(at, context)}"

@@ -52,7 +52,7 @@ def option(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText |
 def slice_check(receipt: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText:
     """Describe the check: a verdict, a technical failure or no check."""
     finding = slice_finding(part, receipt.mode, context.glyphs)
-    return StyledText(finding.words, finding.role)
+    return StyledText(finding.text, finding.role)
 
 
 def checked_by(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:

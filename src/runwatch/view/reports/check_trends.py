@@ -22,7 +22,7 @@ from runwatch.view.text.safe_text import fit, line, plain_decimal
 
 CUSTOMER: Final = "customer"
 
-ACTIVITY_WORDS: Final[Mapping[str, str]] = {
+ACTIVITY_TEXTS: Final[Mapping[str, str]] = {
     CUSTOMER: "live runs",
     "platform_baseline": "baseline of the platform",
     "platform_echo": "test runs",
@@ -168,7 +168,7 @@ def _percent(rate: Decimal) -> str:
 
 
 def _about(one: CheckTrend) -> str:
-    return ACTIVITY_WORDS.get(one.activity, one.activity)
+    return ACTIVITY_TEXTS.get(one.activity, one.activity)
 
 
 def _name(one: CheckTrend, checks: Mapping[str, Verifier], context: RenderContext) -> str:

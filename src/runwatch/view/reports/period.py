@@ -26,7 +26,7 @@ class ReportPeriod:
         """Return the period as query parameters of a report."""
         return {"from": self.first.isoformat(), "to": self.last.isoformat()}
 
-    def words(self) -> str:
+    def text(self) -> str:
         """Return the period for a title: one day, or the first and the last."""
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 

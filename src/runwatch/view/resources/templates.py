@@ -13,7 +13,7 @@ from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, Re
 from runwatch.view.templates import catalog_consistency, eligibility
 from runwatch.view.templates.applications import waiting_text
 from runwatch.view.templates.decisions import decision_cell, decision_line
-from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_words
+from runwatch.view.templates.eligibility import TemplateFacts, certification_label, eligibility_label, next_action_text
 from runwatch.view.templates.next_actions import find_action_target, find_step
 from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.glyphs import Role
@@ -137,7 +137,7 @@ TEMPLATES: Final[ResourceSpec[Any]] = ResourceSpec[TemplateFacts](
             hide_order=3, min_cells=9, hide_if_empty=True, whole_first=True,
         ),
         column(
-            "next", next_action_words, format=advice_cell, hide_order=4, min_cells=18, max_cells=60, whole_first=True
+            "next", next_action_text, format=advice_cell, hide_order=4, min_cells=18, max_cells=60, whole_first=True
         ),
     ),
     fields=(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from runwatch.records.check import BASELINE_VERIFIER, RecordedCheck, VerificationCheck, is_baseline
 from runwatch.records.receipt import Receipt, ReceiptSlice
-from runwatch.view.problems.explanation_texts import CHECK_WORDS
+from runwatch.view.problems.explanation_texts import CHECK_TEXTS
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, json_value, line, plain_decimal
 
@@ -24,12 +24,12 @@ class CheckFinding(NamedTuple):
         kind: ``accepted``, ``rejected``, ``unavailable``, ``baseline``, ``test``, ``pending``, ``unchecked``,
             ``no_evidence``, ``unrecorded`` or ``unknown``.
         short: A few cells for a list.
-        words: A sentence without its final period.
+        text: A sentence without its final period.
     """
 
     kind: str
     short: SafeText
-    words: SafeText
+    text: SafeText
     role: Role
 
 
@@ -47,7 +47,7 @@ def describe_failure_class(failure_class: str | None, http_status: int | None = 
     """Format a failure class as sent, with its meaning if known, and the status that the check answered."""
     if not failure_class:
         return line("no reason given")
-    meaning = CHECK_WORDS.get(failure_class)
+    meaning = CHECK_TEXTS.get(failure_class)
     meanings = ": ".join(filter(None, ["" if http_status is None else f"HTTP {http_status}", meaning]))
     return line(f"{failure_class} ({meanings})" if meanings else failure_class)
 
@@ -146,7 +146,7 @@ def _most_serious(findings: Iterable[CheckFinding]) -> CheckFinding | None:
     if len(ordered) < 2:
         return ordered[0] if ordered else None
     worst = ordered[0]
-    return CheckFinding(worst.kind, line(f"{worst.short} +{len(ordered) - 1}"), worst.words, worst.role)
+    return CheckFinding(worst.kind, line(f"{worst.short} +{len(ordered) - 1}"), worst.text, worst.role)
 
 
 def _verdict(is_correct: bool | None, quality: Decimal | None, glyphs: Glyphs) -> CheckFinding:

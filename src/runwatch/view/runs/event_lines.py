@@ -117,7 +117,7 @@ def _parts(event: RunEvent, glyphs: Glyphs) -> Iterator[StyledText]:
         yield _check(event, glyphs)
     if event.recorded_check is not None:
         finding = describe_recorded_check(event.recorded_check, glyphs)
-        yield StyledText(finding.words, finding.role)
+        yield StyledText(finding.text, finding.role)
 
 
 def _lifecycle(event: RunEvent, glyphs: Glyphs) -> StyledText:
@@ -147,7 +147,7 @@ def _check(event: RunEvent, glyphs: Glyphs) -> StyledText:
         case "unavailable":
             words = [finding.short, describe_failure_class(check.failure_class, check.http_status)]
         case _:
-            words = [finding.words]
+            words = [finding.text]
     if check.attempt is not None:
         words.append(f"attempt {check.attempt}")
     if check.phase not in {None, "candidate"}:

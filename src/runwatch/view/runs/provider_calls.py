@@ -16,11 +16,11 @@ from runwatch.records.states import is_final
 from runwatch.view.problems.explanation_texts import (
     BODY_ADVICE,
     CALL_ADVICE,
-    CALL_WORDS,
+    CALL_TEXTS,
     CHECK_ADVICE,
-    CHECK_WORDS,
+    CHECK_TEXTS,
     EXHAUSTED_TEXTS,
-    FAILURE_WORDS,
+    FAILURE_TEXTS,
     PINNED_ADVICE,
     TIME_TEXTS,
     UNANSWERED_ADVICE,
@@ -67,9 +67,9 @@ def provider_failure_text(call: ProviderCall) -> SafeText | None:
     kind = DROPPED if call.is_dropped else call.failure_kind
     if kind is not None:
         status = "" if call.http_status is None else f" (HTTP {call.http_status})"
-        words = UNREACHED if call.is_unreached else FAILURE_WORDS.get(kind, kind)
+        words = UNREACHED if call.is_unreached else FAILURE_TEXTS.get(kind, kind)
         return line(f"{words}{status}{_answer_text(call)}", None)
-    ended = CALL_WORDS.get(call.outcome or "")
+    ended = CALL_TEXTS.get(call.outcome or "")
     return None if ended is None else line(ended)
 
 
@@ -98,7 +98,7 @@ def last_failure_text(receipt: Receipt | None) -> SafeText | None:
 def _check_failure_text(check: RecordedCheck) -> SafeText:
     status = "" if check.http_status is None else f" (HTTP {check.http_status})"
     failure = check.failure_class or "it gave no reason"
-    return line(f"{CHECK_WORDS.get(failure, failure)}{status}")
+    return line(f"{CHECK_TEXTS.get(failure, failure)}{status}")
 
 
 def _calls(receipt: Receipt | None) -> list[ProviderCall]:

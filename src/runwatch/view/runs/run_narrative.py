@@ -151,7 +151,7 @@ def _of_slice(teller: _Teller, event: RunEvent, is_one_of_many: bool) -> Iterato
     if stated is not None and (not teller.checked or stated.state not in _STATED_AGAIN):
         finding = describe_recorded_check(stated, teller.context.glyphs)
         if finding.kind not in {"pending", "unchecked"}:
-            yield NarrativeSentence(event.at, _sentence(where, finding.words), finding.role)
+            yield NarrativeSentence(event.at, _sentence(where, finding.text), finding.role)
     if event.type != "lifecycle":
         return
     named = event.arm_id
@@ -200,9 +200,9 @@ def _checked(teller: _Teller, check: VerificationCheck, at: datetime | None, whe
             with_score = f" with a score of {points}" if points else ""
             text = f"{number}{whose}{of} was {finding.kind} by the check{with_score}."
         case "unavailable":
-            text = f"{number}{whose}{of} was not judged: {finding.words}."
+            text = f"{number}{whose}{of} was not judged: {finding.text}."
         case _:
-            text = _sentence(number, finding.words)
+            text = _sentence(number, finding.text)
     return NarrativeSentence(at, line(f"{where}{text}"), finding.role)
 
 
@@ -222,7 +222,7 @@ def _from_receipt(facts: RunFacts, context: RenderContext) -> Iterator[Narrative
         if not part.verification_checks and facts.mode.value is not None:
             finding = slice_finding(part, facts.mode.value, context.glyphs)
             if finding.kind not in {"unrecorded", "unchecked", "pending"}:
-                yield NarrativeSentence(None, _sentence(where, finding.words), finding.role)
+                yield NarrativeSentence(None, _sentence(where, finding.text), finding.role)
         acted = part.acted_on_eval
         said = _OUTCOMES.get(acted.outcome or "", "") if acted is not None else ""
         if acted is not None and said:

@@ -155,7 +155,7 @@ def _attempt(
     if attempt.answered_at is not None:
         checked = finding or CheckFinding("pending", line("pending"), line(f"{glyphs.live} pending"), Role.LIVE)
         score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
-        short = _verdict(checked, score, glyphs) if finding is not None else checked.words
+        short = _verdict(checked, score, glyphs) if finding is not None else checked.text
         is_checking = attempt.check is None and not part.is_over and not trace.is_over
         yield TimelineBar(
             BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(short),

@@ -62,11 +62,11 @@ class Trouble(NamedTuple):
 
     Attributes:
         weight: 0 for nothing; more is worse.
-        words: A few words; empty for nothing.
+        text: A few words; empty for nothing.
     """
 
     weight: int
-    words: SafeText
+    text: SafeText
     role: Role
 
 

@@ -31,7 +31,7 @@ class FacetValue:
         return f"!has:{self.field}" if self.value is None else f"{self.field}={quote_value(self.value)}"
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Display text of the value."""
         return "none" if self.value is None else self.value
 

@@ -19,7 +19,7 @@ from runwatch.view.text.styled_text import CellText, StyledText
 if TYPE_CHECKING:
     from runwatch.store.repositories.record_versions import RecordVersion
 
-_TOLD_IN_WORDS: Final = ("eligible", "blockers")
+_SHOWN_AS_TEXT: Final = ("eligible", "blockers")
 """Members whose changes are listed one by one; changes of the others are counted."""
 
 
@@ -88,7 +88,7 @@ def eligibility_text(template: Template) -> StyledText:
     return StyledText(line(f"Not eligible: {blockers if count else 'the service names no blocker'}."), Role.BAD)
 
 
-def next_action_words(facts: TemplateFacts) -> str | None:
+def next_action_text(facts: TemplateFacts) -> str | None:
     """Return the first next action that clears a blocker, without its command, which the detail has."""
     actions = (blocker.next_action for blocker in facts.blockers)
     text = next((action.detail or action.type for action in actions if action is not None), None)
@@ -114,7 +114,7 @@ def describe_changes(before: Template, now: Template) -> Iterator[str]:
     said = {code: blocker.raw for code, blocker in new.items()}
     reworded = [code for code, blocker in old.items() if code in said and said[code] != blocker.raw]
     yield from (f"blocker {code} says something else" for code in reworded)
-    rest = [{k: v for k, v in it.raw.items() if k not in _TOLD_IN_WORDS} for it in (before, now)]
+    rest = [{k: v for k, v in it.raw.items() if k not in _SHOWN_AS_TEXT} for it in (before, now)]
     others = sum(1 for _ in diff_records(*rest))
     if others:
         yield f"{others} value{'s' * (others != 1)} of the rest differ{'s' * (others == 1)}"

@@ -80,7 +80,7 @@ class CallOutcome:
         http_status: Status with which the provider refused the call.
         message: The provider's own words on that.
         retry_after_s: Seconds that the provider asked to wait.
-        body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_WORDS`.
+        body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_TEXTS`.
         was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.

@@ -89,7 +89,7 @@ class Attempt:
         failure_kind: One of :data:`runwatch.service.models.providers.KINDS`.
         http_status: Status with which the provider refused the call.
         retry_after_s: Seconds that the provider asked to wait.
-        body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_WORDS`.
+        body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_TEXTS`.
         was_sent: Whether the call may have reached the provider.
         input_tokens: Tokens read; ``None`` when unknown.
         output_tokens: Tokens written; ``None`` when unknown.

@@ -19,7 +19,7 @@ _LOOKED_AT_BYTES: Final = 2000
 
 
 def find_body_kind(content: bytes, media_type: str | None) -> str:
-    """Return the kind of a body, a key of :data:`runwatch.records.failed_calls.BODY_WORDS`."""
+    """Return the kind of a body, a key of :data:`runwatch.records.failed_calls.BODY_TEXTS`."""
     body = content.strip()
     start = body[:_LOOKED_AT_BYTES]
     if not body:

@@ -57,7 +57,7 @@ class ProviderError(RunwatchError):
         suggestions: Listed model names similar to the requested one.
         models: The models whose calls failed in this way, when a test called several.
         retry_after_s: Seconds that the provider asked to wait.
-        body_kind: What came in place of an answer, a key of :data:`runwatch.records.failed_calls.BODY_WORDS`.
+        body_kind: What came in place of an answer, a key of :data:`runwatch.records.failed_calls.BODY_TEXTS`.
         content_type: Media type of the response, if it is a valid one.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
             run, and are kept as its result is (manual: decisions, "Truth").

@@ -145,7 +145,7 @@ def _rename(app: NavigatingApp, board: PinBoard, pin: Pin) -> None:
             return [each._replace(name=typed["name"]) if each.target == pin.target else each for each in pins]
 
         await board.change(change)
-        return SaveResult(is_kept=True, words=line("renamed"))
+        return SaveResult(is_kept=True, text=line("renamed"))
 
     title = line(f"Name of pin {board.target_text(pin.target)}")
     app.console_screen.open_overlay(NoteEditor(app, title, {"name": pin.name}, keep))

@@ -50,13 +50,13 @@ class AddedRun:
     """Outcome for one id.
 
     Attributes:
-        words: The outcome as text.
-        role: The role of ``words``.
+        text: The outcome as text.
+        role: The role of ``text``.
         is_found: Whether the service has the run.
     """
 
     run_id: str
-    words: str
+    text: str
     role: Role = Role.QUIET
     status: str | None = None
     is_found: bool = False
@@ -64,10 +64,10 @@ class AddedRun:
     def shown(self, glyphs: Glyphs) -> tuple[StyledSpan, ...]:
         """Return the outcome with the run's state."""
         if not self.is_found:
-            return ((line(self.words), self.role),)
+            return ((line(self.text), self.role),)
         return (
             (state_label(self.status, glyphs), state_glyph(self.status, glyphs)[1]),
-            label_span(f"   {self.words}"),
+            label_span(f"   {self.text}"),
         )
 
 
@@ -96,7 +96,7 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
         ):
             await session.watch_list.add(session.scope, [run_id])
             return AddedRun(run_id, f"added, not read yet: {error.title}", Role.WARN)
-        why = _first_words(error.errors[0]["message"]) if isinstance(error, InvalidRequestError) else error.title
+        why = _first_sentence(error.errors[0]["message"]) if isinstance(error, InvalidRequestError) else error.title
         return AddedRun(run_id, f"not added: {why}", Role.BAD)
     await session.watch_list.add(session.scope, [run.id or run_id])
     if run.id:
@@ -104,7 +104,7 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
     return AddedRun(run_id, "added", status=run.status, is_found=True)
 
 
-def _first_words(message: str) -> str:
+def _first_sentence(message: str) -> str:
     """Return the first sentence of a rule's message, to follow a colon."""
     first = message.partition(". ")[0].rstrip(".")
     return first[:1].lower() + first[1:]

@@ -87,7 +87,7 @@ def _build_cancel_dialog(
         return replace(
             text,
             sentence=line(
-                f"Cancels {noun}{'' if many else f' ({_run_words(screen, known[0])})'}. A provider call already under"
+                f"Cancels {noun}{'' if many else f' ({_run_text(screen, known[0])})'}. A provider call already under"
                 f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
             ),
             rows=_run_rows(screen, known) if many else (),
@@ -193,7 +193,7 @@ def _run_line(screen: ConsoleScreen, run: RunFacts, ids: int) -> StyledSpans:
     )
 
 
-def _run_words(screen: ConsoleScreen, run: RunFacts) -> str:
+def _run_text(screen: ConsoleScreen, run: RunFacts) -> str:
     """Return state, duration, model and spend of a run, as far as they are known."""
     known = None if run.is_cost_open else run.known_cost_usd.value
     spent = "" if known is None else f"{spent_amount(known, run.unknown_calls)} USD spent"

@@ -48,7 +48,7 @@ def _items(screen: RecordScreen, facet: Facet, widest: int, digits: int) -> Iter
     text = screen.filter_text
     for value in facet.values[:MAX_VALUES]:
         yield MenuItem(
-            line(f"{facet.field:<{widest}}   {line(value.words, 60)}"),
+            line(f"{facet.field:<{widest}}   {line(value.text, 60)}"),
             partial(toggle_value, screen, value),
             line(f"{value.count:>{digits}}" + ("   on; removes it" if is_facet_active(text, value) else "")),
         )

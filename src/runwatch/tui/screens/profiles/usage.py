@@ -251,5 +251,5 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def _show_edge(self) -> None:
         """Show the period in the frame; each row shows its own age."""
         super()._show_edge()
-        title: StyledSpans = (label_span("Usage", Role.PLAIN), line(f"   {self.period.words()}"))
+        title: StyledSpans = (label_span("Usage", Role.PLAIN), line(f"   {self.period.text()}"))
         self.query_one("#list", Pane).set_border_text(title=title, age=line(""))

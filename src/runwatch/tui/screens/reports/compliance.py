@@ -65,7 +65,7 @@ class ComplianceScreen(ReportScreen):
 
     def draw(self) -> None:
         context, (report,) = self.console.render_context(), self.reports_for(self.period)
-        title = (label_span("Compliance export", Role.PLAIN), line(f"   {self.period.words()}"))
+        title = (label_span("Compliance export", Role.PLAIN), line(f"   {self.period.text()}"))
         # Shown here, because a narrow status bar cuts the path of the file just written.
         written = (
             [DetailSection(line(""), (DetailLine(line("written to"), line(str(self._written), None)),))]

@@ -112,7 +112,7 @@ class UsageScreen(ReportScreen):
             )
             return [*usage_sections(record, names, room_of, context), *checks, _MORE]
 
-        title = (label_span("Usage", Role.PLAIN), line(f"   {period.words()}"))
+        title = (label_span("Usage", Role.PLAIN), line(f"   {period.text()}"))
         self.show_pane("usage", USAGE, usage.kind, title, REPORT_S, sections_of)
         self.show_hints()
 

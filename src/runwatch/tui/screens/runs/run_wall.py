@@ -484,7 +484,7 @@ class RunWallScreen(ConsoleScreen):
         waits = label_span(self._wait_text(facts.id), Role.WARN)
         known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for span in known[1:] for part in (dot, span)])
-        counters: StyledSpans = line("") if trouble is None else ((trouble.words, trouble.role),)
+        counters: StyledSpans = line("") if trouble is None else ((trouble.text, trouble.role),)
         return BorderText(
             title=(label_span(f"{label}{short_id(facts.id, glyphs)}", Role.PLAIN),),
             state=(state,), age=age, counters=counters,

@@ -54,7 +54,7 @@ class FacetBar(Bar):
             )
             for value in facet.values:
                 on = is_facet_active(self._filter, value)
-                text = f"{line(value.words, 24)} {value.count}"
+                text = f"{line(value.text, 24)} {value.count}"
                 shown = f"[{text}]" if on and app.palette.is_plain else text
                 parts.append(BarPart(((line(shown), ACCENT if on else Role.PLAIN),), target=value, gap=1))
         kept, rest = len(parts), parts[:0]

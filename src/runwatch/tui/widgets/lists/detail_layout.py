@@ -170,7 +170,7 @@ class DetailLayout:
 
     def _head_row(self, head: FoldHeader, *pieces: StyledSpan, note: str = "") -> DetailRow:
         """Return a part's heading with the number of hidden lines, which is never cut."""
-        behind = "   ".join(("", *filter(None, (note, head.words))))
+        behind = "   ".join(("", *filter(None, (note, head.text))))
         *before, (text, role) = pieces
         room = self.room - sum(cell_width(piece) for piece, _ in before) - cell_width(behind)
         shown = (*before, (truncate(text, max(1, room), self.glyphs.ellipsis), role))
