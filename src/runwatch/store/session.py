@@ -322,13 +322,14 @@ class ServiceSession:
         """Write the journal, and count the requests of other consoles on this data directory, which share the limit.
 
         The journal has those of the last minute, also of a console that has just ended. If there were none, and no
-        process has written since, there are none now.
+        process has written since, there are none now. Where the limit may be reached, others learn of each read soon.
         """
+        now = self.clock.now()
         known = self._database.last_write is not None and self._database.last_write == self._counted_at
-        if known and not self._others and self.journal.is_flushed:
+        is_written = not self.journal.is_due(now, waits=self.live.budget.has_room)
+        if known and not self._others and is_written:
             return
         # Slightly less than a minute, because this console's own count leaves out what is exactly that old.
-        now = self.clock.now()
         own = self.live.budget.own_per_minute
         since = now - timedelta(seconds=WINDOW_S - 0.001)
         # Both counts are of this minute, however long the disk takes to tell the other one.

@@ -384,10 +384,10 @@ async def test_a_disk_that_takes_a_minute_to_count_requests_takes_none_from_this
         assert set(others) == {0}
 
 
-async def test_the_local_database_is_used_once_a_read_and_requests_of_other_consoles_count_within_a_second(
+async def test_the_local_database_is_used_once_for_several_reads_and_requests_of_other_consoles_count_within_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with watching(limited(), tmp_path) as watch:
+    async with watching(limited(600), tmp_path) as watch:
         budget, origin = watch.session.live.budget, watch.session.target.origin
         jobs: list[str] = []
         transact = Database._transact
@@ -401,7 +401,7 @@ async def test_the_local_database_is_used_once_a_read_and_requests_of_other_cons
         monkeypatch.setattr(Database, "_transact", count)
         await watch.let_pass(60)
         # The first count after the opening's last write finds out that nothing else was written.
-        assert len(jobs) <= len(watch.exchanges) - sent + 1
+        assert len(jobs) <= (len(watch.exchanges) - sent) / 2 + 1
         monkeypatch.undo()
         other = Database.open(tmp_path / "console.db")
         try:

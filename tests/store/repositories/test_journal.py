@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.api.calls import RequestAttempt
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.records.problem import Problem, synthetic_problem
@@ -268,3 +269,22 @@ async def test_recent_requests_of_a_service_are_counted_whoever_made_them(journa
     assert await journal.count_between(ORIGIN, START + timedelta(seconds=1), START + minute) == 0
     assert await journal.count_between(ORIGIN, START - 2 * minute, START - minute) == 0
     assert await journal.count_between("https://elsewhere.example", START - minute, START) == 0
+
+
+async def test_reads_wait_to_be_written_together_and_failures_and_writes_do_not(journal: Journal) -> None:
+    def is_due(after_s: float, *attempts: RequestAttempt, **waits: bool) -> bool:
+        journal._queue.clear()
+        journal._queue.extend(attempts)
+        return journal.is_due(START + timedelta(seconds=after_s), **waits)
+
+    read = exchange(1)
+    assert not is_due(60)
+    assert not is_due(4.9, read, read)
+    assert is_due(5, read, read)
+    assert is_due(-1, read), "the clock was set back"
+    assert is_due(0, read, waits=False)
+    for urgent in (
+        read._replace(method="POST"), read._replace(status=404), read._replace(status=None, error="reset"),
+        read._replace(error="unusable"), failed(),
+    ):  # fmt: skip
+        assert is_due(0, read, urgent), urgent

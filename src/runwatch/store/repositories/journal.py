@@ -11,7 +11,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -34,6 +34,9 @@ MAX_REQUESTS: Final = 10_000
 MAX_PROBLEMS: Final = 5_000
 MAX_QUEUED: Final = 64
 """Entries queued in memory before they are written."""
+
+READS_WAIT: Final = timedelta(seconds=5)
+"""How long reads that succeeded may wait to be written together: each write costs a wait for the disk."""
 
 REQUEST_ROWS: Final = (
     "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
@@ -196,10 +199,12 @@ class Journal:
             _log.warning("journal lines cannot be written: %s", error)
             return None
 
-    @property
-    def is_flushed(self) -> bool:
-        """Whether no entry is queued."""
-        return not self._queue
+    def is_due(self, now: datetime, *, waits: bool = True) -> bool:
+        """Whether to write the queued entries now: failures and writes at once, other reads together if they wait."""
+        if not self._queue or not waits:
+            return bool(self._queue)
+        is_old = not timedelta(0) <= now - self._queue[0].at < READS_WAIT
+        return is_old or not all(map(_is_read, self._queue))
 
     async def close(self) -> None:
         """Write the queued entries, as the last step before the database is closed."""
@@ -335,6 +340,11 @@ def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
         attempt.received_bytes,
         _clean(attempt.error),
     )
+
+
+def _is_read(attempt: RequestAttempt) -> bool:
+    """Return whether a request only read something, and was answered."""
+    return attempt.method == "GET" and attempt.status is not None and attempt.status < 400 and attempt.error is None
 
 
 def _is_not_offered(attempt: RequestAttempt) -> bool:
