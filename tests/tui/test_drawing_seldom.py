@@ -17,6 +17,7 @@ from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.problems.requests import ROWS_REFRESH_S, RequestsScreen
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
+from runwatch.tui.sources.store_source import StoreSource
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.view.text.safe_text import line
@@ -57,6 +58,25 @@ async def test_a_detail_is_drawn_every_few_seconds(tmp_path: Path, monkeypatch: 
         # Whatever is known anew is drawn at once.
         screen.data_changed(frozenset())
         assert len(drawn) == 4
+
+
+async def test_every_second_of_live_runs_updates_their_times_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        screen = front(driven)
+        await driven.until(lambda: screen.row is not None and not screen.row.subject.is_final, "a live run")
+        screen._show_row_at_rest()
+        screen.show_rows()
+        lists, details = (counted(monkeypatch, screen, name) for name in ("show_rows", "show_detail"))
+        for _ in range(AGE_REFRESH_S):
+            screen.tick()
+        assert (len(lists), len(details)) == (1, AGE_REFRESH_S)
+        # What the tick finds anew, such as a note of another console, is drawn at once.
+        assert isinstance(screen._source, StoreSource)
+        screen._source._local_read += 1
+        screen.tick()
+        assert len(lists) == 2
 
 
 @pytest.mark.parametrize("size", [(240, 60), (80, 24), (120, 36)])

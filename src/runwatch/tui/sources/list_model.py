@@ -152,6 +152,10 @@ class ListModel:
         self.free()
         return kept
 
+    def is_made_of(self, items: Sequence[Any]) -> bool:
+        """Whether the rows are those of these records, and no worker updates them."""
+        return items is self._items and not self.is_under_way
+
     def set_records(self, items: Sequence[Any]) -> None:
         """Render the rows of these records if the records changed."""
         if items is self._items:

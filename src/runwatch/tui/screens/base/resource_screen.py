@@ -449,6 +449,11 @@ class ResourceScreen(ListScreen):
         keeps_detail = self._seconds % self.DETAIL_EVERY != 0
         if not keeps_detail or self._source.state().load not in _UP_TO_DATE:
             self.show_ages(keeps_detail=keeps_detail)
+        else:
+            self.show_clocks()
+
+    def show_clocks(self) -> None:
+        """Update what changes every second although the list is up to date; most lists have nothing of this kind."""
 
     def rows_shown(self, *, keeps_detail: bool) -> None:
         """Select the record waited for, and draw the detail."""

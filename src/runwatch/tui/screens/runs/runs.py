@@ -78,9 +78,6 @@ class RunsScreen(ResourceScreen, EventScreen):
     BESIDE_FROM: ClassVar[int] = _EVENTS_CELLS + 180
     """Width from which the list has room for every column beside the events, as it has in a narrower window."""
 
-    DETAIL_EVERY: ClassVar[int] = 1
-    """The elapsed time of a live run changes every second."""
-
     run_detail: RunDetail
     """The second pane's content; it and the tail are there once :meth:`ensure_detail` was called."""
 
@@ -300,6 +297,22 @@ class RunsScreen(ResourceScreen, EventScreen):
         # Otherwise the detail is drawn again, and the frame with it.
         if self._has_detail and self.is_paused:
             self.show_tail()
+
+    def show_ages(self, *, keeps_detail: bool = False) -> None:
+        """Update them in the detail too: those of a live run change every second."""
+        super().show_ages()
+
+    def show_clocks(self) -> None:
+        """Update how long live runs take, and when the events of one were read; anything else only if it changed."""
+        is_timed = self._query is not None and self._query.is_timed
+        if self.is_paused or is_timed or not self.listing.is_made_of(self._source.items()):
+            self.show_ages()
+            return
+        if self._counted[0] is not self.listing.shown or self._counted[1]["live"]:
+            self.listing.drawing.context = self.console.render_context()
+            self.table.show(self.listing.shown)
+        if self._debounce is None and self.row is not None and not self.row.subject.is_final:
+            self.show_detail()
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         return (label_span(f"{short_id(row.id, self.console.glyphs)}  ", Role.PLAIN), self._outcome(row))
