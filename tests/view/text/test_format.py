@@ -168,6 +168,14 @@ def test_long_ids_keep_their_prefix_and_both_ends(text: str | None, short: str) 
     assert shown.short_id(text) == short
 
 
+@pytest.mark.parametrize(
+    ("width", "shown_as"),
+    [(29, "ex_01M8KETRKBX5E297QTEH8A6989"), (28, "ex_01M8…6989"), (12, "ex_01M8…6989"), (9, "ex_0…6989"), (8, "…6989")],
+)
+def test_an_id_ends_the_same_in_every_width(width: int, shown_as: str) -> None:
+    assert shown.fit_id(line("ex_01M8KETRKBX5E297QTEH8A6989"), width) == shown_as
+
+
 @many
 @given(texts, st.sampled_from([UNICODE, ASCII]))
 def test_an_elided_id_is_clean_and_never_longer_than_the_id(text: str, glyphs: Glyphs) -> None:

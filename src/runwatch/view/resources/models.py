@@ -83,7 +83,9 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
         column("model|model_key=model.model_key", min_cells=23, max_cells=44),
         column("name=arm_registration_template.display_name", hide_order=6, min_cells=18, whole_first=True),
         column("connection|connection_name=connection.display_name", hide_order=8, min_cells=10, hide_if_empty=True),
-        column("source|source_id=source.source_id", hide_order=7, min_cells=11, elides_middle=True),
+        column(
+            "source|source_id=source.source_id", hide_order=7, min_cells=11, elides_middle=True, keeps_difference=True
+        ),
         column("lane|access_lane=connection.access_lane", hide_order=5, min_cells=13),
         column(
             "classes|data_classes=offering.data_classes", title="data classes", format=joined_cell, hide_order=3,

@@ -68,15 +68,19 @@ COLUMNS: Final = (
     column(
         "status", cell=_status, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
-    id_column("run|id|execution_id=id", min_cells=5),
+    id_column("run|id|execution_id=id"),
     column("reason", title="why", min_cells=20, whole_first=True),
-    column("model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, hide_order=3),
+    column(
+        "model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, elides_middle=True,
+        keeps_difference=True,
+    ),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
-    column("check", _check_kind, cell=_check, min_cells=12, shared_texts=_shared_check_texts, words=VERDICTS),
+    column(
+        "check", _check_kind, cell=_check, min_cells=12, hide_order=2, shared_texts=_shared_check_texts, words=VERDICTS
+    ),
     time_column("created|created_at|age=created_at", server_parameter="since", min_cells=7),
     column(
-        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, is_extra=True,
-        words=DURATION_WORDS,
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, words=DURATION_WORDS
     ),
     column("provider", lambda it: find_selected_option(it).provider, hide_order=1, min_cells=10, is_extra=True),
 )  # fmt: skip

@@ -32,7 +32,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     columns=(
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=20, whole_first=True),
-        column("repository", hide_order=3, min_cells=12, elides_middle=True),
+        column("repository", hide_order=3, min_cells=12, elides_middle=True, keeps_difference=True),
         column(
             "reason|status_reason", lambda it: it.status_reason or None, hide_order=4, min_cells=10, whole_first=True,
         ),

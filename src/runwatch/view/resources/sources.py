@@ -88,7 +88,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     columns=(
         status_column("status", _standing, min_cells=10),
         column("name|display_name", min_cells=18, whole_first=True),
-        column("source|source_id", hide_order=5, min_cells=12, elides_middle=True),
+        column("source|source_id", hide_order=5, min_cells=12, elides_middle=True, keeps_difference=True),
         column("auth|auth_scheme", hide_order=2, min_cells=7),
         column(
             "error|test_error", lambda it: it.test_error or it.test_failure, hide_order=4, min_cells=11,

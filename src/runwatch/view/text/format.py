@@ -12,8 +12,9 @@ from math import ceil
 from typing import Final, Literal
 
 from runwatch.base.lazy_pattern import lazy_pattern
+from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
-from runwatch.view.text.safe_text import SafeText, elide_middle, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, line, plain_decimal
 from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService
 
 TimeMode = Literal["relative", "local", "utc"]
@@ -246,6 +247,9 @@ def in_display_zone(at: datetime, context: RenderContext) -> datetime:
 MAX_NAME: Final = 24
 """Maximum length of an id that is a name, such as that of a template, without an elision."""
 
+BOTH_ENDS_CELLS: Final = 9
+"""In less room an id has its end alone: ids begin with their kind and time, which many share."""
+
 _PREFIX: Final = lazy_pattern(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
@@ -264,7 +268,20 @@ def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
     match = _PREFIX.match(shown)
     prefix = match[0] if match else ""
     rest = line(shown[len(prefix) :])
-    return line(prefix + elide_middle(rest, 9, glyphs.ellipsis))
+    return line(prefix + elide_middle(rest, BOTH_ENDS_CELLS, glyphs.ellipsis))
+
+
+def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:
+    """Return an id in at most ``width`` cells: whole, as :func:`short_id` does, or with less of its start.
+
+    However short, it has the same end.
+    """
+    if cell_width(text) <= width:
+        return text
+    short = short_id(text, glyphs)
+    if width >= BOTH_ENDS_CELLS:
+        return elide_middle(short, width, glyphs.ellipsis)
+    return elide_start(short, min(width, 1 + BOTH_ENDS_CELLS // 2), glyphs.ellipsis)
 
 
 def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:

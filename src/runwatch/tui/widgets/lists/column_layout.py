@@ -6,17 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from runwatch.view.spec.resource import Column
+from runwatch.view.text.format import BOTH_ENDS_CELLS
 
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
 
 MORE_CELLS: Final = 2
 """Cells for the sign that columns follow."""
-
-BOTH_ENDS_CELLS: Final = 9
-"""In a narrower column an id has its end alone: ids begin with their kind and time, which many share. Where texts would
-be narrower than this, the last columns are hidden.
-"""
 
 _FIXED_COLUMNS: Final = 2
 

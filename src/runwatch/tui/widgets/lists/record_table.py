@@ -28,7 +28,6 @@ from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
-    BOTH_ENDS_CELLS,
     COLUMN_GAP,
     ColumnNeed,
     PlacedColumn,
@@ -38,6 +37,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
+from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line, truncate
 from runwatch.view.text.styled_text import StyledText
@@ -343,9 +343,10 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _shown(self, text: SafeText, placed: PlacedColumn) -> SafeText:
         """Return a cell's text at the width of its column."""
-        mark = get_app(self).glyphs.ellipsis
-        if placed.column.shows_id and placed.width < BOTH_ENDS_CELLS and " " not in text:
-            text = elide_start(text, placed.width, mark)
+        glyphs = get_app(self).glyphs
+        mark = glyphs.ellipsis
+        if placed.column.shows_id and " " not in text:
+            text = fit_id(text, placed.width, glyphs)
         elif (cut := self._cuts.get(placed.column.id)) is not None:
             text = cut(text, placed.width, mark)
         elif placed.column.elides_middle:
