@@ -298,7 +298,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
         ),
         column("instance", hide_order=1, min_cells=36),
         column("found_in", title="recorded by", hide_order=3, min_cells=12, is_extra=True),
-        column("profile", hide_order=2, min_cells=8),
+        column("profile", hide_order=2, min_cells=8, hide_if_empty=True),
         column(
             "said", lambda it: it.cause or it.reason or it.title, title="cause or reason", hide_order=4, min_cells=8,
             max_cells=60,

@@ -102,7 +102,7 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         column("http|status", title="status", align="right"),
         column("request", max_cells=48, min_cells=16, whole_first=True),
         id_column("instance=problem.instance", min_cells=13),
-        column("profile", hide_order=2, is_extra=True),
+        column("profile", hide_order=2, hide_if_empty=True, is_extra=True),
         column("title=problem.title", hide_order=1, max_cells=60, min_cells=8, is_extra=True),
     ),
     fields=fields("path method operation detail=problem.detail cause host key"),

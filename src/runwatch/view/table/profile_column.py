@@ -17,7 +17,13 @@ def move_profile_column_first(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     assert own is not None
     rest = tuple(column for column in spec.columns if column is not own)
     return replace(
-        spec, columns=(replace(own, hide_order=0, is_extra=False, min_cells=7, max_cells=16, whole_first=True), *rest)
+        spec,
+        columns=(
+            replace(
+                own, hide_order=0, hide_if_empty=False, is_extra=False, min_cells=7, max_cells=16, whole_first=True
+            ),
+            *rest,
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.api.calls import RequestAttempt
 from runwatch.api.operations import SUBMIT
 from runwatch.store.repositories.journal import JournalRequest
 from runwatch.store.repositories.outbox import WriteRequest
@@ -19,6 +20,7 @@ from runwatch.view.problems.journal_entries import RequestEntry, request_from_jo
 from tests.support.builders import account
 from tests.support.scripted import ScriptedService
 from tests.tui.console import KEY, NARROW, Driven, console
+from tests.tui.samples import NOON
 
 
 def service() -> ScriptedService:
@@ -44,9 +46,20 @@ async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(tmp_
         await driven.shows("/v1/executions/ex_later")
 
 
-async def test_at_80_columns_each_request_has_its_profile_and_the_time_of_day_is_never_cut(tmp_path: Path) -> None:
+async def test_at_80_columns_a_request_of_another_profile_names_it_and_the_time_of_day_is_never_cut(
+    tmp_path: Path,
+) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.reaches("/v1/executions ", "H")
+        assert "profile" not in driven.app.screen.table.shown_columns, "all are of the one in the header"  # type: ignore[attr-defined]
+        driven.session.journal.note(
+            RequestAttempt(
+                at=NOON, operation="getMe", method="GET", path="/v1/me", query="", status=200, elapsed_s=0.1, attempt=1,
+                key=None, sent_bytes=0, received_bytes=0, error=None, problem=None, profile="team",
+                origin="http://127.0.0.1:1",
+            )
+        )  # fmt: skip
+        await driven.reaches(re.compile(r"/v1/me +team +\d"), "r")
         heads = next(row for row in driven.lines if "status" in row)
         assert heads.split()[1:] == ["time", "▼", "status", "method", "path", "profile", "took", "try", "bytes", "┃"]
         await driven.shows(re.compile(r"/v1/executions +environment +\d"))

@@ -27,6 +27,7 @@ from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.split_panes import MIN_ROWS, PaneSide, SplitPanes
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
+from runwatch.view.table.profile_column import PROFILE
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import short_id
@@ -161,6 +162,8 @@ class ResourceScreen(ListScreen):
         # Before there are widgets, whose styles would have to be found again.
         self._mark_side(update=False)
         table = RecordTable(self._columns(), id="table")
+        if not self.HAS_SEVERAL_PROFILES:
+            table.assumed = {PROFILE: line(self.console.profile_name)}
         yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
         yield self.filter_bar(self._complete)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, indexOf
@@ -90,6 +90,8 @@ class RecordTable(LineList, inherit_bindings=False):
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
         is_wide: Whether every column gets its full width.
+        assumed: By column, the text that says nothing here, such as the profile that the header names: a column that
+            has no other text is hidden.
     """
 
     HEAD_ROWS = 1
@@ -153,6 +155,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
         self._in_sight: list[int] = [0] * len(self._columns)
+        self.assumed: Mapping[str, str] = {}
         self._labelled: set[str] = set()
         self._texts: Final[dict[str, set[SafeText]]] = {
             column.id: set() for column in columns if column.keeps_difference
@@ -561,10 +564,11 @@ class RecordTable(LineList, inherit_bindings=False):
         shown = self.shown_columns
         nothing = {"", get_app(self).glyphs.nothing}
         for position, column in enumerate(self._columns):
+            assumed = self.assumed.get(column.id)
             if only_shown and column.id not in shown:
                 continue
             cells = {index: self.rows[index].cell(column).text for index in indices.union(sight)}
-            if any(index < MEASURED_ROWS and text not in nothing for index, text in cells.items()):
+            if any(index < MEASURED_ROWS and text not in nothing and text != assumed for index, text in cells.items()):
                 self._used.add(column.id)
             if column.shows_id and any(" " in text for text in cells.values()):
                 self._labelled.add(column.id)
