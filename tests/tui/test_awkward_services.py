@@ -185,7 +185,7 @@ async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
         service.is_dead = True
         await driven.comes("offline", 30)
         await look(driven, "dead")
-        await driven.reaches(re.compile("━ offline since 12:.* ━"), "enter", "greater_than_sign")
+        await driven.reaches(re.compile("━ not read since 12:.* ━"), "enter", "greater_than_sign")
         await driven.press("escape")
         service.is_dead = False
         await driven.pass_time(5)

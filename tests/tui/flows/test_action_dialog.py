@@ -460,7 +460,7 @@ async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_
         start.focus()
         await driven.reaches("Start the run", "enter")
         await driven.reaches("Nothing was accepted or charged.", "tab", "enter")
-        await driven.shows("nothing was sent; r tries again", "Check the port.")
+        await driven.shows("nothing was sent; r tries again", "tab moves  r retries  y copies", "Check the port.")
         session.send_write = real  # type: ignore[method-assign]
         await driven.reaches("ex_scripted_10", "r")
 

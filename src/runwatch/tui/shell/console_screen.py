@@ -24,7 +24,8 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.view.detail.pane_state import held_text, limit_wait_text, lost_text, pane_status
+from runwatch.view.detail.pane_state import held_text, limit_wait_text, pane_status
+from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.shell_commands import add_service
@@ -347,12 +348,14 @@ class ConsoleScreen(Screen[None]):
         return pane_status(state, self.console.render_context())
 
     def offline_span(self) -> StyledSpan:
-        """Return since when the service does not respond, for the frame of a pane; empty while it does."""
+        """Return since when a pane is not read, because the service does not respond; empty while it does."""
         session = self.console.session
         connection = None if session is None else session.live.connection
         if connection is None or connection.lost_since is None:
             return label_span("")
-        return label_span(lost_text(connection.lost_since, connection.came, self.console.render_context()), Role.BAD)
+        return label_span(
+            f"not read since {time_of_day(connection.lost_since, self.console.render_context())}", Role.BAD
+        )
 
     def tail_wait_text(self, session: ServiceSession, *run_ids: str) -> str:
         """Return why the events of runs are not read now, and when the first read goes; empty without a wait."""

@@ -77,11 +77,10 @@ def _state_texts(state: PaneState, context: RenderContext) -> list[str]:
             loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
             return [limit_wait_text(state.budget_s) or loading]
         case LoadState.OFFLINE | LoadState.NO_ANSWER:
-            # The age of the rows comes first, because a narrow frame cuts from the end and the age must not be lost.
-            since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
-            title = state.came or (state.failure.title if state.failure else "")
-            what = state.load.value if state.load is LoadState.NO_ANSWER else outage_text(state.failure)
-            return [what, age and f"data {age} old", _again_text(state, context), since, title]
+            # The header says since when, and the text of the pane why.
+            what = outage_text(state.failure) if state.load is LoadState.OFFLINE else state.load.value
+            what = "" if what == LoadState.OFFLINE else what
+            return [what, age and f"data {age} old", _again_text(state, context)]
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
@@ -111,13 +110,15 @@ def outage_text(failure: ReadFailure | None) -> str:
     return f"error {failure.problem.status}"
 
 
-def lost_text(since: datetime, came: str, context: RenderContext) -> str:
-    """Say since when the service is lost.
+def lost_text(since: datetime, came: str, again_s: float, context: RenderContext) -> str:
+    """Say since when the service is lost, and how often the console looks for it.
 
     Args:
         came: What it sends in place of answers; empty if nothing comes.
+        again_s: Seconds between two attempts.
     """
-    return f"{LoadState.NO_ANSWER if came else LoadState.OFFLINE} since {time_of_day(since, context)}"
+    lost = LoadState.NO_ANSWER if came else LoadState.OFFLINE
+    return f"{lost} since {time_of_day(since, context)}, trying again every {again_s:.0f} s"
 
 
 def _again_text(state: PaneState, context: RenderContext) -> str:
@@ -190,12 +191,13 @@ def empty_state_lines(
             asks = (line(f"{refresh} asks now."),) if state.budget_s > 0 else ()
             return (pane_status(state, context).text, *asks)
         case LoadState.OFFLINE | LoadState.NO_ANSWER:
-            next_step = again or f"The console retries automatically; {refresh} retries now."
+            missing = "Nothing is read yet; " if state.age_s is None else ""
+            next_step = again or f"{missing}{refresh} tries again now."
             if failure is not None and failure.needs_start:
                 # No retry starts the service, so the hint stays while one is under way.
                 next_step = failure.hint or next_step
             came = (line(f"No usable answer: {state.came}."),) if state.came else ()
-            lines = () if came and failure is None else _failure_lines(failure, state.load.value)
+            lines = () if failure is None else _failure_lines(failure, "")
             hint = (line(failure.hint, None),) if came and failure is not None and failure.hint else ()
             return (*came, *lines, *hint, line(add_service(next_step, context.service), None))
         case LoadState.NOT_AUTHORISED:

@@ -36,7 +36,9 @@ def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
     return StyledText(line(f"{context.glyphs.bad} " + f" {context.glyphs.dot} ".join(parts)), Role.BAD)
 
 
-def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
+def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
+    if entry.problem.instance is None and entry.status is None and entry.problem.status is None:
+        return None
     return line(entry.problem.instance or "none: the answer did not come from the API")
 
 

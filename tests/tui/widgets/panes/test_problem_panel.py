@@ -78,6 +78,14 @@ async def test_what_is_no_problem_of_the_service_has_no_instance_and_copies_none
         assert app.told_of(CopyRequested) == []
 
 
+async def test_without_a_response_nothing_is_said_of_an_instance() -> None:
+    async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
+        panel.show(ProblemEntry({"title": "Nothing responds at this address", "method": "GET", "path": "/v1/account"}))
+        await pilot.pause()
+        assert "instance" not in text_of(app)
+        assert "request   GET /v1/account" in text_of(app)
+
+
 @pytest.mark.parametrize(
     "members", [{"type": 7}, {"title": None}, {"status": "x"}, {"errors": "x"}, {"errors": [{}, 3]}]
 )

@@ -512,7 +512,7 @@ class RunWallScreen(ConsoleScreen):
                 return [(read_failure_span(failure, news.failed_at, held_s, self.console.render_context()),)]
             offline, role = self.offline_span()
             if offline:
-                return [(label_span(f"not read: {offline}", role),)]
+                return [(label_span(offline, role),)]
             waits = self._wait_text(run_id)
             return [(label_span("no event yet" if is_read else "not read yet" if waits else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS

@@ -339,13 +339,13 @@ class ConfirmDialog(Dialog[None]):
         Args:
             can_retry: Whether the same request may be sent again, because it never reached the service.
         """
-        self._problem = entry
+        self._problem, self._can_retry = entry, can_retry
         if can_retry:
             key = get_app(self._confirm_button).keys.shown("dialog.ask_again")
             self._end("refused", (line(f"nothing was sent; {key} tries again"), Role.WARN))
         else:
             self._end("refused")
-        self._can_retry = self._again.display = can_retry
+        self._again.display = can_retry
         for body in self.query("#dialog-body"):
             # The problem matters more, and 24 rows do not hold both.
             body.display = False
@@ -448,8 +448,8 @@ class ConfirmDialog(Dialog[None]):
             self._owner.post_message(CopyRequested(line("idempotency key"), copied_word(self._text.key)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable retry only if the outcome is unknown, nothing was sent, or a hold delays it."""
-        return (self._is_held or self._can_retry or self.state == "unknown") if action == "ask_again" else True
+        """Enable retry only where it does something."""
+        return self._can_ask_again if action == "ask_again" else True
 
     # Internal.
 
@@ -461,6 +461,11 @@ class ConfirmDialog(Dialog[None]):
             yield "id", self._text.rows[rows.cursor].key
         yield "id", self._record_id
         yield "idempotency key", "" if self._text.key is None else self._text.key
+
+    @property
+    def _can_ask_again(self) -> bool:
+        """Whether the outcome is unknown, nothing was sent, or a hold delays it."""
+        return self._is_held or self._can_retry or self.state == "unknown"
 
     @property
     def _cells(self) -> int:
@@ -498,8 +503,10 @@ class ConfirmDialog(Dialog[None]):
         self._enter(state, "Close", *outcome)
 
     def _keys(self) -> StyledSpans:
-        sends = f"{get_app(self).keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
-        return (label_span(f"tab moves  {sends}y copies  esc {'cancels' if sends else 'closes'}"),)
+        keys = get_app(self).keys
+        sends = f"{keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
+        again = f"{keys.shown('dialog.ask_again')} retries  " if self._can_ask_again and not self._is_held else ""
+        return (label_span(f"tab moves  {sends}{again}y copies  esc {'cancels' if sends else 'closes'}"),)
 
     def _enter(self, state: DialogState, leave: str, *outcome: StyledSpan) -> None:
         self.state = state

@@ -130,12 +130,11 @@ class ProblemPanel(Pane):
         service = get_app(self).find_shell_service(entry.profile)
         keys = get_app(self).keys
         copy = f"{keys.shown('screen.copy')} copy   {keys.shown('screen.copy_menu')} support block"
-        first = [
-            DetailLine(
-                line("instance"), line(problem.instance or NO_INSTANCE, None), note=copy if problem.instance else ""
-            ),
-            DetailLine(line("request"), line(self._request(entry, attempts), None)),
-        ]
+        first = [DetailLine(line("request"), line(self._request(entry, attempts), None))]
+        if problem.instance or status is not None:
+            # Where no response came, there is nothing that could have an instance.
+            shown = line(problem.instance or NO_INSTANCE, None)
+            first.insert(0, DetailLine(line("instance"), shown, note=copy if problem.instance else ""))
         if entry.is_submit:
             is_problem = problem.conforms(status)
             effect = describe_submit_effect(
