@@ -121,7 +121,7 @@ async def test_an_agent_that_does_not_answer_is_degraded(near: Local, agent: Age
     agent.status = 503
     outcome = await register(near, agent)
     assert outcome["status"] == "degraded"
-    assert "could not be reached" in outcome["status_reason"]
+    assert outcome["status_reason"] == "endpoint_unreachable"
 
 
 async def test_an_agent_on_this_machine_is_out_of_reach_unless_allowed(serving: Serving, agent: Agent) -> None:

@@ -239,7 +239,7 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
     server.say("GET", ".*", Said(200, {"data": [{"id": "tiny-2"}]}))
     await sync(local, saved.path)
     gone = await read(local, arm)
-    assert (gone["status"], "no longer serves the model" in gone["status_reason"]) == ("degraded", True)
+    assert (gone["status"], "No longer served by" in gone["status_reason"]) == ("degraded", True)
     assert gone["route_availability"] == {
         "status": "retired", "reason": "absent_from_feed", "since": gone["route_availability"]["since"], "until": None,
     }  # fmt: skip
@@ -278,7 +278,7 @@ async def test_a_failed_test_degrades_every_option_behind_the_connection(
         shown = await read(local, arm)
         connection_id = saved.connection["connection_id"]
         test = f"To test it again: runwatch sources test {connection_id}"
-        reason = f"The connection {connection_id} failed its last test. {test}"
+        reason = f"Failed test of its connection {connection_id}. {test}"
         assert (shown["status"], shown["status_reason"]) == ("degraded", reason)
         assert (shown["route_availability"]["status"], shown["route_availability"]["reason"]) == (
             "suspended",

@@ -362,7 +362,7 @@ async def test_a_disconnected_source_disables_what_depends_on_it(local: Local, d
         disabled = await local.get(f"/v1/arms/{arm['arm_id']}")
         assert (disabled["status"], disabled["status_reason"]) == (
             "disabled",
-            "The source connection was disconnected.",
+            "Disconnected from its source.",
         )
         assert disabled["route_availability"]["reason"] == "operator_suspended"
         assert (await local.get(f"/v1/arms/{kept['arm_id']}"))["status"] == "ready"

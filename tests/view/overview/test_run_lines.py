@@ -290,7 +290,7 @@ def test_each_trouble_leads_to_its_record() -> None:
     assert [trouble.text for trouble in found] == [
         "connection openrouter: test failed 6m ago · authentication",
         "check Release-notes check vrf_7c1e: its response is not valid", "check Old key: its key is expired 2h ago",
-        "check Soon: its key stops in 1 day", "saved model Ember 7B Instruct arm_1: degraded · no_route",
+        "check Soon: its key stops in 1 day", "saved model Ember 7B Instruct arm_1: degraded · no route",
         "saved model Held: held · capacity · 1m ago", "1 saved model is disabled",
     ]  # fmt: skip
     assert [trouble.way.record for trouble in found] == ["conn_1", "vrf_7c1e", "vrf_2", "vrf_3", "arm_1", "arm_2", ""]

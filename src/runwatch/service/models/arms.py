@@ -26,13 +26,14 @@ from runwatch.service.tables.models import arms_table, connections_table, deploy
 from runwatch.service.transaction import Row, Transaction
 
 DISABLED_BY_OWNER: Final = "Disabled by the organization."
-DISCONNECTED: Final = "The source connection was disconnected."
+DISCONNECTED: Final = "Disconnected from its source."
 NO_ROUTE: Final = (
     "No tested connection serves this provider and model. `runwatch sources list` shows the connections with their"
     " tests."
 )
 OTHER_CONNECTION: Final = (
-    "The credential reference names no connection that serves this model. `runwatch models deployments` shows which do."
+    "Wrong credential reference: it names no connection that serves this model. `runwatch models deployments` shows"
+    " which do."
 )
 NO_DEPLOYMENT: Final = "There is no such deployment. `runwatch models deployments` lists them."
 
@@ -214,7 +215,7 @@ def judge_skill(artifact: Mapping[str, Any]) -> tuple[str, str | None]:
 def _agent_standing(preflight: Mapping[str, Any]) -> tuple[str, str | None]:
     if preflight["reachable"]:
         return "ready", None
-    return "degraded", f"The agent could not be reached: {preflight['reason_code']}."
+    return "degraded", preflight["reason_code"]
 
 
 def _model_columns(

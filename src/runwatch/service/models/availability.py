@@ -51,17 +51,17 @@ def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tu
     connection_id, name = connection["connection_id"], deployment["upstream_ref"]
     if is_removed(deployment, connection):
         again = runwatch_command("sources sync", connection_id, model=name)
-        return "degraded", f"Your organization removed the model from {connection_id}. To add it again: {again}"
+        return "degraded", f"Removed by your organization from {connection_id}. To add it again: {again}"
     if deployment["status"] != "listed":
         if deployment["definition"]["lifecycle"] == "retired":
-            return "degraded", "The model is retired."
+            return "degraded", "Retired by its provider."
         again = runwatch_command("sources sync", connection_id)
-        return "degraded", f"The connection {connection_id} no longer serves the model. To read its list again: {again}"
+        return "degraded", f"No longer served by {connection_id}. To read its list again: {again}"
     if why := connection["endpoint"].get(FAILED, {}).get(name):
         again = runwatch_command("sources test", connection_id)
-        return "degraded", f"The model failed its last test: {why}. To test it again: {again}"
+        return "degraded", f"Failed its last test: {why}. To test it again: {again}"
     if not set(grants) <= set(deployment["data_classes"]):
-        return "degraded", "The model is no longer certified for every data class that the option is granted."
+        return "degraded", "No longer certified for every data class that the option is granted."
     return READY
 
 
@@ -95,9 +95,9 @@ def _unavailable(status: str, reason: str, since: str) -> dict[str, Any]:
 
 def _connection_reason(connection: Row) -> str:
     if connection["revoked_at"] is not None:
-        return "The source connection was disconnected."
+        return "Disconnected from its source."
     connection_id = connection["connection_id"]
     test = runwatch_command("sources test", connection_id)
     if connection["test_state"] == "failed":
-        return f"The connection {connection_id} failed its last test. To test it again: {test}"
-    return f"The connection {connection_id} has not been tested since it last changed. To test it: {test}"
+        return f"Failed test of its connection {connection_id}. To test it again: {test}"
+    return f"Not tested since its connection {connection_id} last changed. To test it: {test}"

@@ -20,6 +20,7 @@ from runwatch.view.overview.links import (
     count_cells,
     make_plain_span,
 )
+from runwatch.view.problems.status_reasons import status_reason_words
 from runwatch.view.text.format import RenderContext, ago, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import iso_text, line
@@ -152,14 +153,6 @@ def _of_connections(inventory: Inventory, context: RenderContext) -> list[Issue]
     return _each(failing, make_issue, "connections: test failed", Role.BAD, way)
 
 
-_CHECK_TEXTS: Final = {
-    "endpoint_unreachable": "no response",
-    "authentication_failed": "its key is refused",
-    "response_incompatible": "its response is not valid",
-}
-"""Why a check is degraded. Other reasons are shown as sent."""
-
-
 def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     """Return issues of checks: unusable responses, and keys that are no longer used or soon will not be."""
     in_use = [check for check in inventory.checks if check.status != "retired"]
@@ -168,9 +161,7 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     soon = [check for check in in_use if check not in degraded and check not in stopped and _stops_soon(check)]
 
     def unfit(check: Verifier) -> Issue:
-        reason = check.status_reason
-        unexplained = f"cannot be used {context.glyphs.dot} {line(reason)}" if reason else "cannot be used"
-        words = _CHECK_TEXTS.get(reason or "", unexplained)
+        words = line(status_reason_words(check.status_reason)) if check.status_reason else "cannot be used"
         return _opens(f"check {named(check)}: {words}", Role.BAD, "verifiers", check, "check")
 
     def keyless(check: Verifier) -> Issue:
@@ -221,7 +212,11 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
         since = f" {context.glyphs.dot} {ago(route.since, context.now)}" if route and route.since else ""
         text = f"saved model {inventory.display_name(arm.id, context)}: {line(word)}"
         return _opens(
-            text + (f" {context.glyphs.dot} {line(why)}" if why else "") + since, Role.WARN, "arms", arm, "saved model"
+            text + (f" {context.glyphs.dot} {line(status_reason_words(why))}" if why else "") + since,
+            Role.WARN,
+            "arms",
+            arm,
+            "saved model",
         )
 
     way = ViewLink("arms", "is:problem !is:off")

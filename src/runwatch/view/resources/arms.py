@@ -7,6 +7,7 @@ from typing import Any, Final
 from runwatch.records.arm import Arm
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.arms import ACTIONS, MAKES
+from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
 from runwatch.view.spec.resource import (
@@ -56,7 +57,9 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         status_column("status", server_parameter="status", min_cells=10),
         column("name|display_name", min_cells=24, whole_first=True),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
-        column("reason|status_reason", _reason, hide_order=7, min_cells=12, hide_if_empty=True),
+        column(
+            "reason|status_reason", _reason, format=status_reason_cell, hide_order=7, min_cells=12, hide_if_empty=True
+        ),
         column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
@@ -71,7 +74,8 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec(
             "Saved",
             (
-                MemberLine("arm_id", leads=_its_runs), *member_lines("display_name kind status:status status_reason"),
+                MemberLine("arm_id", leads=_its_runs), *member_lines("display_name kind status:status"),
+                MemberLine("status_reason", format=detail_status_reason),
                 ComputedLine("means", _hint),
                 *member_lines("capability_tags data_class_grants cost_class created_at:time updated_at:time"),
             ),
@@ -79,7 +83,11 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         SectionSpec("Model", member_lines(
             "provider model_id model_deployment_id model_lifecycle:status credential_ref connection_name connection_id"
         )),
-        SectionSpec("Route", member_lines("status:status reason since:time until:time", under="route_availability")),
+        SectionSpec("Route", (
+            *member_lines("status:status", under="route_availability"),
+            MemberLine("route_availability.reason", "reason", detail_status_reason),
+            *member_lines("since:time until:time", under="route_availability"),
+        )),
         SectionSpec(
             "Agent",
             (

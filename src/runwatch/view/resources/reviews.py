@@ -10,6 +10,7 @@ from runwatch.records.github import GithubConnection
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import CREDENTIAL_MAKES
 from runwatch.view.actions.reviews import AGENT_ACTIONS, AGENT_MAKES, GITHUB_MAKES
+from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.resources.verifiers import connection_tab
 from runwatch.view.spec.members import column, field, id_column, member_lines, status_column, time_column
@@ -34,7 +35,8 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         column("name|display_name", min_cells=20, whole_first=True),
         column("repository", hide_order=3, min_cells=12, elides_middle=True, keeps_difference=True),
         column(
-            "reason|status_reason", lambda it: it.status_reason or None, hide_order=4, min_cells=10, whole_first=True,
+            "reason|status_reason", lambda it: it.status_reason or None, format=status_reason_cell, hide_order=4,
+            min_cells=10, whole_first=True,
         ),
         column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48, is_extra=True),
         id_column("agent|id|arm_id=id", hide_order=1, whole_first=False, is_extra=True),
@@ -43,7 +45,8 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
         SectionSpec(
             "Review agent",
             (
-                *member_lines("arm_id display_name status:status status_reason"),
+                *member_lines("arm_id display_name status:status"),
+                MemberLine("status_reason", format=detail_status_reason),
                 MemberLine("repository", leads=_its_repository), MemberLine("endpoint_url"),
             ),
         ),

@@ -9,6 +9,7 @@ from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
 from runwatch.view.actions.verifiers import ACTIONS, MAKES
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, MemberLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, grouped_number
@@ -81,6 +82,8 @@ def connection_tab(operation: str, parameter: str, note: str = "") -> DetailTab:
     return DetailTab("connection", "Connection", operation, parameter, KeyConnection, sections)
 
 
+_STATUS_REASON: Final = MemberLine("status_reason", format=detail_status_reason)
+
 _DECLARATION: Final = SectionSpec(
     "Declaration", member_lines("statement status method declared_at:time", under="correctness_declaration")
 )
@@ -96,7 +99,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     columns=(
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=24, whole_first=True),
-        column("reason|status_reason", hide_order=7, min_cells=12, hide_if_empty=True),
+        column("reason|status_reason", format=status_reason_cell, hide_order=7, min_cells=12, hide_if_empty=True),
         column("version", hide_order=2, is_extra=True),
         status_column("key|connection=connection.status", hide_order=6, min_cells=9),
         column(
@@ -109,9 +112,9 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     ),
     fields=fields("revision stops|stop_at=connection.stop_at"),
     sections=(
-        SectionSpec("Check", member_lines(
-            "verifier_id display_name version revision status:status status_reason kind hash input_data_classes "
-            "created_at:time updated_at:time"
+        SectionSpec("Check", (
+            *member_lines("verifier_id display_name version revision status:status"), _STATUS_REASON,
+            *member_lines("kind hash input_data_classes created_at:time updated_at:time"),
         )),
         SectionSpec("Endpoint", member_lines("url auth_ref", under="endpoint")),
         SectionSpec("Key", member_lines(
@@ -143,7 +146,7 @@ VERIFIER_TEST: Final[ResourceSpec[Any]] = ResourceSpec[VerifierTest](
     title="Test of an output check",
     columns=(column("verifier|id=verifier_id"),),
     sections=(
-        SectionSpec("Check", member_lines("verifier_id status:status status_reason")),
+        SectionSpec("Check", (*member_lines("verifier_id status:status"), _STATUS_REASON)),
         SectionSpec("Probe", _probe_lines("probe")),
         _DECLARATION,
     ),
