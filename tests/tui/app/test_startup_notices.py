@@ -95,11 +95,10 @@ async def test_the_welcome_goes_by_itself(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def test_at_80_columns_the_welcome_fits_and_leaves_the_list_its_room(tmp_path: Path) -> None:
     async with unconfigured(service(), tmp_path, size=(80, 24)) as driven:
-        await driven.shows("M looks for model servers")
+        await driven.shows(USED)
         first = next(number for number, row in enumerate(driven.lines) if USED in row)
-        assert first == 19, "four lines above the hints"
-        assert "RUNWATCH_API_KEY in the environment." in driven.lines[21]
-        assert "M looks for model servers on this machine." in driven.lines[22]
+        assert first == 20, "three lines above the hints"
+        assert "RUNWATCH_API_KEY in the environment." in driven.lines[22]
 
 
 async def test_a_local_service_that_cannot_start_is_reported_with_what_to_do(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ async def test_the_dialog_that_destroys_names_what_hangs_on_the_record(tmp_path:
         assert driven.focused.id == "dialog-keep"
 
 
-async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_screen_lists_it(tmp_path: Path) -> None:
+async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names(tmp_path: Path) -> None:
     made = service(models=[resources.catalog_entry()], arms=[resources.arm("arm_new")])
     made.say("POST", "/v1/arms", Said(200, dict(resources.arm("arm_new").raw)))
     async with console(made, tmp_path, size=SIZE, open_at="models") as driven:
@@ -222,8 +222,8 @@ async def test_a_dialog_that_succeeded_leads_to_the_new_record_where_another_scr
         opened = await form(driven)
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
         await driven.opens(ConfirmDialog, "f2")
-        await driven.reaches("Saved models › Ember 7B Instruct", "tab", "enter")
-        await driven.shows("done arm_new")
+        await driven.reaches("next + starts a run; mode live uses it · done arm_new", "tab", "enter")
+        await driven.shows("Runs · executions")
 
 
 @pytest.mark.parametrize(("answer", "told"), [(200, "done"), (409, "(?!done)")])

@@ -59,6 +59,19 @@ def searches(driven: Driven) -> int:
     return len(driven.service.requests("POST", PATH))
 
 
+SYNC_PATH = "/v1/source-connections/conn_1/deployments/sync"
+
+
+def catalog(service: ScriptedService, *connections: str) -> None:
+    """Have the service list one model of each connection."""
+    entries = [
+        resources.catalog_entry(f"mdep_{n}", connection={"connection_id": id, "access_lane": "byok"})
+        for n, id in enumerate(connections)
+    ]
+    wire = CatalogEntry.WIRE
+    service.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in entries], "next_cursor": None}))
+
+
 @asynccontextmanager
 async def local(
     service: ScriptedService, home: Path, *, size: tuple[int, int] = (120, 36), settings: str = "", demo: bool = False
@@ -85,8 +98,11 @@ async def local(
 
 @pytest.mark.exhaustive
 async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_pressed(tmp_path: Path) -> None:
-    async with local(finding(OLLAMA), tmp_path) as driven:
-        await driven.shows("For live runs: M looks for model servers on this machine.")
+    service = finding(OLLAMA)
+    service.runs.clear()
+    async with local(service, tmp_path) as driven:
+        await driven.shows("M looks for model servers on this machine, for live runs.", "No service is configured")
+        assert driven.text.count("M looks for") == 1, "the welcome does not repeat it"
         await driven.press("0", "1", "r", "question_mark", "escape")
         await driven.pass_time(30)
         assert searches(driven) == 0
@@ -97,8 +113,10 @@ async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_p
 
 
 async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_path: Path) -> None:
-    async with local(finding(OLLAMA), tmp_path, settings='[keys]\n"app.find_servers" = "f12"\n') as driven:
-        await driven.shows("For live runs: f12 looks for model servers on this machine.")
+    service = finding(OLLAMA)
+    service.runs.clear()
+    async with local(service, tmp_path, settings='[keys]\n"app.find_servers" = "f12"\n') as driven:
+        await driven.shows("f12 looks for model servers on this machine, for live runs.")
         await driven.reaches("port 11434 (Ollama?)", "f12")
 
 
@@ -134,25 +152,86 @@ async def test_a_server_that_is_connected_already_leads_to_its_models(tmp_path: 
     ]
     listed = {"connections": [dict(each.raw) for each in connected], "next_cursor": None}
     service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
+    catalog(service, "conn_1")
     async with local(service, tmp_path) as driven:
         await driven.reaches("Model servers   1 source is connected already", "M")
         await driven.shows("3 models   connected as my ollama; enter shows its models")
-        await driven.shows("connected as big one, not usable yet; enter shows it", "Another server", "of my ollama")
+        await driven.shows("connected as big one; not usable yet; enter tests it", "Another server", "of my ollama")
         await driven.press("enter")
         await driven.shows("connection_id=conn_1")
-        await driven.reaches("big one, not usable", "M")
+        await driven.reaches("big one; not usable", "M")
         await driven.press("down", "enter")
-        await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "sources", "the connection")
+        await driven.opens(ConfirmDialog)
+        await driven.shows("Test it, step 3 of 4")
+        await driven.press("escape")
         await driven.reaches("of my ollama", "M")
         await driven.press("end", "enter")
         await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "models", "all models")
+
+
+async def test_a_connection_whose_models_were_not_read_leads_to_reading_them(tmp_path: Path) -> None:
+    service = finding()
+    unread = resources.connection("conn_1", display_name="mine", endpoint={"base_url": "http://127.0.0.1:9/v1"})
+    service.say("GET", SourceConnection.WIRE.path, Said(200, {"connections": [dict(unread.raw)], "next_cursor": None}))
+    catalog(service)
+    service.say("POST", SYNC_PATH, Said(200, {"deployments": []}))
+    async with local(service, tmp_path, size=NARROW) as driven:
+        await driven.reaches("▸ Read its models   mine conn_1", "M")
+        await driven.press("enter")
+        await driven.opens(ConfirmDialog)
+        await driven.shows("Read its models, step 4 of 4 on local")
+        await driven.press("escape", "3")
+        await driven.shows('"mine" (conn_1) is connected, but no model of it is listed here.')
+        await driven.shows("+ reads its models. On the command line:", "`runwatch sources sync --local conn_1`")
+        assert "looks for model servers" not in driven.text
+        await driven.press("plus")
+        await driven.opens(ConfirmDialog)
+        await driven.press("f9")
+        await driven.shows("Step 4 of 4 completed")
+
+
+async def test_several_connections_without_models_are_in_a_menu(tmp_path: Path) -> None:
+    service = finding()
+    listed = [
+        dict(resources.connection("conn_1", display_name="mine").raw),
+        dict(resources.connection("conn_2", display_name="other", test_state="untested").raw),
+    ]
+    service.say("GET", SourceConnection.WIRE.path, Said(200, {"connections": listed, "next_cursor": None}))
+    catalog(service)
+    async with local(service, tmp_path) as driven:
+        await driven.press("3")
+        await driven.shows('"other" (conn_2) is connected, but no test of it has passed.')
+        await driven.shows("+ reads the models of one of them, after a test where it needs one.")
+        await driven.reaches("Test it           other conn_2", "plus")
+        await driven.press("down", "enter")
+        await driven.opens(ConfirmDialog)
+        await driven.shows("Test it, step 3 of 4")
+
+
+async def test_a_model_is_saved_by_a_key_and_leads_to_where_a_run_starts(tmp_path: Path) -> None:
+    service = finding()
+    catalog(service, "conn_1")
+    service.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
+    service.say("POST", "/v1/arms", Said(201, dict(resources.arm("arm_1").raw)))
+    async with local(service, tmp_path, size=NARROW) as driven:
+        await driven.press("3")
+        await driven.shows("enter open  + save")
+        await driven.reaches("saved models   none of this deployment   enter saves it", "enter")
+        await driven.press("down", "enter")
+        await driven.opens(ActionForm)
+        await driven.press("escape")
+        await driven.opens(ActionForm, "plus")
+        await driven.review()
+        await driven.opens(ConfirmDialog)
+        await driven.press("f9")
+        await driven.shows("+ starts a run; mode live uses it", "Runs")
 
 
 @pytest.mark.parametrize("screen", ["runs", "sources"])
 async def test_a_new_connection_leads_to_its_models_that_can_be_saved(tmp_path: Path, screen: str) -> None:
     service = finding(OLLAMA)
     service.runs.clear()
-    service.say("POST", "/v1/source-connections/conn_1/deployments/sync", Said(200, {"deployments": []}))
+    service.say("POST", SYNC_PATH, Said(200, {"deployments": []}))
     async with local(service, tmp_path) as driven:
         app = driven.app
         await driven.shows("M looks for model servers on this machine, for live runs.")
@@ -169,12 +248,7 @@ async def test_the_menu_of_a_connection_leads_to_its_models(tmp_path: Path) -> N
     service = finding()
     listed = {"connections": [dict(resources.connection("conn_1").raw)], "next_cursor": None}
     service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
-    entries = [
-        resources.catalog_entry("mdep_1", connection={"connection_id": "conn_1", "access_lane": "byok"}),
-        resources.catalog_entry("mdep_2", connection={"connection_id": "conn_2", "access_lane": "byok"}),
-    ]
-    wire = CatalogEntry.WIRE
-    service.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in entries], "next_cursor": None}))
+    catalog(service, "conn_1", "conn_2")
     async with local(service, tmp_path) as driven:
         await driven.app.go_to("sources")
         await driven.reaches("Save one of its models", "full_stop")

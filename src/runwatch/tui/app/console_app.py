@@ -30,7 +30,7 @@ from runwatch.tui.app.header_info import build_header_info
 from runwatch.tui.app.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
-from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings, welcome_text
+from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings
 from runwatch.tui.core.command_keys import CommandKeys
 from runwatch.tui.core.key_bindings import KeyMap, make_bindings
 from runwatch.tui.core.messages import WorkerFailed
@@ -549,9 +549,6 @@ class ConsoleApp(NavigatingApp):
                 return
             self.session = session
             await self.session.start(CACHED_KINDS, with_lists=session.scope != cached.scope)
-            if self.notices.is_welcoming and not self.launch.demo:
-                # Only now, because the key works from now on.
-                self.notices.welcome(welcome_text(is_running=True, find=self.keys.shown("app.find_servers")))
             await self.report_unconfirmed_writes()
             await self.open_pins().load(session)
         except RunwatchError as error:

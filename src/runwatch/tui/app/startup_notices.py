@@ -30,10 +30,6 @@ class StartupNotices:
         self._welcome: Sequence[StyledSpans] = ()
         self._is_over = False
 
-    @property
-    def is_welcoming(self) -> bool:
-        return bool(self._welcome)
-
     def welcome(self, words: Sequence[StyledSpans]) -> None:
         """Show or replace the welcome; do nothing once the user has pressed a key."""
         if self._is_over:
@@ -85,20 +81,17 @@ class StartupNotices:
             screen.mount(Notice(words, id=id), before="#status")
 
 
-def welcome_text(*, is_running: bool, find: str = "") -> tuple[StyledSpans, ...]:
+def welcome_text(*, is_running: bool) -> tuple[StyledSpans, ...]:
     """Return the welcome shown when no service is configured.
 
     Args:
         is_running: Whether the local service is running.
-        find: The key that searches for model servers; empty while unavailable.
     """
     does = "is used" if is_running else "is starting"
-    offer = (line(f"For live runs: {find} looks for model servers on this machine."),) if find else ()
     return (
         (label_span(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
         line("For another: :settings, or runwatch config set profiles.NAME.base_url URL,"),
         line("or RUNWATCH_BASE_URL with RUNWATCH_API_KEY in the environment."),
-        *offer,
     )
 
 

@@ -45,6 +45,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
+    from runwatch.records.record import Record
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
@@ -129,7 +130,7 @@ class ActionForm(FormScreen):
     def form_title(self) -> StyledSpans:
         record_id = "" if self._subject is None else self._subject.id
         name = f" {short_id(record_id, self.console.glyphs)}" if record_id else ""
-        return line(f"{self._action.label}{name}")
+        return line(self._action.step_title or f"{self._action.label}{name}")
 
     @property
     def request(self) -> tuple[str, Mapping[str, str]]:
@@ -177,8 +178,10 @@ def build_action_dialog(
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     usual = DialogWords(f"{operation.title}{name}", mutation.sentence(subject), action.confirm_label)
     words = mutation.words_for(shown) or usual
+    title = action.step_title or words.title
     text = DialogText(
-        title=line(f"{words.title} on {line(session.target.profile)}"),
+        title=line(f"{title} on {line(session.target.profile)}"),
+        short_title=line(title.removesuffix(name)),
         sentence=line(words.sentence, None),
         request=request_text(mutation.operation, path),
         keep=line(mutation.cancel_label),
@@ -202,10 +205,11 @@ def build_action_dialog(
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
         partial(apply_response, behind, session, mutation),
-        describe=partial(describe_success, session, owner.console.shell_service, mutation, subject),
+        describe=partial(describe_success, session, owner.console, mutation, subject),
         refused=refused,
         after=partial(_follow_up, behind, session, mutation, subject, shown),
         secret_member=mutation.one_time_member,
+        completed=partial(_completed_text, session, action),
     )
 
 
@@ -226,7 +230,7 @@ def make_retry_callbacks(screen: ConsoleScreen, session: ServiceSession, kept: W
     return RetryCallbacks(
         record_id,
         partial(apply_response, screen, session, mutation),
-        partial(describe_success, session, screen.console.shell_service, mutation, subject),
+        partial(describe_success, session, screen.console, mutation, subject),
         partial(_follow_up, screen, session, mutation, subject, body),
         mutation.one_time_member,
     )
@@ -236,8 +240,7 @@ async def _follow_up(
     behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any, response: Any
 ) -> None:
     """Open what follows a mutation: its next action, its private page, or the screen of what is new."""
-    record = response_record(session, OPERATIONS[mutation.operation], response) if mutation.then is not None else None
-    following = None if record is None or mutation.then is None else mutation.then(record)
+    record, following = _next_action(session, mutation, response)
     if following is not None:
         perform_action(behind, record, following)
         return
@@ -248,6 +251,10 @@ async def _follow_up(
         return
     if behind.SHOWS_OUTCOMES:
         return
+    if mutation.leads_to is not None:
+        # Awaited, because the notice of the outcome comes next, and is shown where this leads.
+        await behind.console.go_to_view(_view_of(mutation.leads_to(subject)))
+        return
     known = [] if subject is None else [subject.id, *subject.raw.values()]
     here = [behind.spec.record] if isinstance(behind, RecordScreen) else []
     for kind in (*here, *filter(is_listable, mutation.invalidates)):
@@ -256,13 +263,31 @@ async def _follow_up(
             if kind not in here:
                 await behind.console.open_record(kind.KIND, made)
             return
-    if mutation.leads_to is not None:
-        _open_target(behind, mutation.leads_to(subject))
+
+
+def _next_action(
+    session: ServiceSession, mutation: Mutation[Any], response: Any
+) -> tuple[Record | None, ResourceAction[Any] | None]:
+    """Return the record in a response, and the action that is offered next for it."""
+    record = response_record(session, OPERATIONS[mutation.operation], response) if mutation.then is not None else None
+    return record, None if record is None or mutation.then is None else mutation.then(record)
+
+
+def _completed_text(session: ServiceSession, action: ResourceAction[Any], response: Any) -> str:
+    """Say that a step is completed; empty for no step, or one after which the next cannot be taken."""
+    mutation = action.mutation
+    if not action.step or mutation is None or (mutation.then and not _next_action(session, mutation, response)[1]):
+        return ""
+    return f"{action.step.capitalize()} completed"
 
 
 def _open_target(screen: ConsoleScreen, target: tuple[str, str]) -> None:
+    screen.console.call_later(screen.console.go_to_view, _view_of(target))
+
+
+def _view_of(target: tuple[str, str]) -> ViewState:
     name, filter = target
-    screen.console.call_later(screen.console.go_to_view, ViewState(name, filter=filter))
+    return ViewState(name, filter=filter)
 
 
 def _loaded(body: bytes | None) -> dict[str, Any]:

@@ -17,31 +17,36 @@ from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import read_object, reload_lists, store_record
 from runwatch.view.spec.action import Mutation
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.key_names import insert_keys
 from runwatch.view.text.safe_text import block, line
-from runwatch.view.text.shell_commands import ShellService, add_service
+from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 _NEW_LINE: Final = block("\n")
 
 
 async def describe_success(
-    session: ServiceSession, service: ShellService, mutation: Mutation[Any], subject: Any, response: Any
+    session: ServiceSession, console: Console, mutation: Mutation[Any], subject: Any, response: Any
 ) -> StyledSpans:
     """Describe a successful response: id, status, the action's summary, and whether it took effect.
 
     Args:
-        service: What the commands in the summary call.
+        console: Has the keys and the service that the text names.
     """
     outcome: list[StyledSpan] = [
         *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation])))
     ]
-    for label, text in mutation.summarize(response):
+    lines = [*mutation.summarize(response)]
+    if mutation.next_step:
+        lines.append(("next", insert_keys(mutation.next_step, console.keys.shown)))
+    for label, text in lines:
         outcome += [
             (_NEW_LINE, Role.PLAIN),
             label_span(f"{label}   "),
-            (line(add_service(text, service), None), Role.PLAIN),
+            (line(add_service(text, console.shell_service), None), Role.PLAIN),
         ]
     if mutation.effect_check is not None:
         try:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.shell_words import runwatch_command
+from runwatch.records.model import CatalogEntry
 from runwatch.records.model_server import ModelServer, ModelServerSearch
 from runwatch.records.source import OPENAI_COMPATIBLE, SourceConnection, find_connected
 from runwatch.settings.declarations import LOCAL
@@ -18,7 +19,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.sources.record_loader import load_records
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.actions.sources import SAVE_MODELS, connect_server
+from runwatch.view.actions.sources import CONNECT, SAVE_MODELS, connect_server, find_without_models, first_step
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -74,29 +75,63 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
         key = console.keys.shown("app.find_servers")
         console.notify_user(f"{said}. {key} searches again.")
         return
+    entries = [each for each in await load_records(session, CatalogEntry) if isinstance(each, CatalogEntry)]
     usable = [each for each in connections if each.is_usable]
+    without = find_without_models(connections, entries)
     if usable:
         says = f"{len(usable)} source{'s are' if len(usable) != 1 else ' is'} connected already"
     else:
         says = "enter connects one" if servers else "no server responds on the usual ports"
-    items = [_server_item(screen, server, connections) for server in servers]
+    items = [_server_item(screen, server, connections, without) for server in servers]
+    listed = {each.id for server in servers for each in _connected_to(server, connections)[:1]}
+    items += [_step_item(screen, each) for each in without if each.id not in listed]
     items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
-    if usable:
-        names = ", ".join(line(each.display_name or each.id) for each in usable)
+    if usable and (shown := [each for each in usable if each not in without]):
+        names = ", ".join(line(each.display_name or each.id) for each in shown)
         show = partial(console.call_later, console.go_to, "models")
         items.append(MenuItem(line("Show the models"), show, line(f"of {names}")))
     screen.notify_user(said)
     screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))
 
 
-def _server_item(screen: ConsoleScreen, server: ModelServer, connections: Sequence[SourceConnection]) -> MenuItem:
-    """Return the item of a server that was found: it connects it, or leads to what is connected already."""
+def bring_models(screen: ConsoleScreen, without: Sequence[SourceConnection]) -> None:
+    """Do what a connection without models needs next, one of several from a menu; without any, connect a source."""
+    if not without:
+        perform_action(screen, None, CONNECT)
+    elif len(without) == 1:
+        perform_action(screen, without[0], first_step(without[0]))
+    else:
+        title = (label_span("Connections without models", Role.PLAIN),)
+        screen.open_overlay(Menu(title, [_step_item(screen, each) for each in without], id="models-menu"))
+
+
+def _step_item(screen: ConsoleScreen, connection: SourceConnection) -> MenuItem:
+    step = first_step(connection)
+    name = line(f"{line(connection.display_name)} {connection.id}".strip())
+    return MenuItem(line(step.label), partial(perform_action, screen, connection, step), name)
+
+
+def _connected_to(server: ModelServer, connections: Sequence[SourceConnection]) -> list[SourceConnection]:
+    return list(find_connected(connections, OPENAI_COMPATIBLE, server.base_url))
+
+
+def _server_item(
+    screen: ConsoleScreen,
+    server: ModelServer,
+    connections: Sequence[SourceConnection],
+    without: Sequence[SourceConnection],
+) -> MenuItem:
+    """Return the item of a server that was found: it connects it, or goes on with what is connected already."""
     console = screen.console
     label = server_label(server, console.glyphs)
-    connected = next(iter(find_connected(connections, OPENAI_COMPATIBLE, server.base_url)), None)
+    connected = next(iter(_connected_to(server, connections)), None)
     if connected is None:
         return _item(screen, label, connect_command(server), connect_known(server))
     name = line(connected.display_name or connected.id)
+    if connected in without:
+        step = first_step(connected)
+        does = "enter reads its models" if connected.is_usable else "not usable yet; enter tests it"
+        return MenuItem(label, partial(perform_action, screen, connected, step), line(f"connected as {name}; {does}"))
     if connected.is_usable:
         go: Callable[[], object] = partial(perform_action, screen, connected, SAVE_MODELS)
         return MenuItem(label, go, line(f"connected as {name}; enter shows its models"))

@@ -104,7 +104,7 @@ def _probe(response: Any) -> list[tuple[str, str]]:
 
 
 SAVE: Final = ResourceAction[CatalogEntry](
-    "save", "Save the model", "models save",
+    "new", "Save the model", "models save",
     enabled_when=lambda it: it.arm_registration_template is not None,
     off_because="The catalog entry does not say how to save it.",
     mutation=Mutation(
@@ -120,6 +120,8 @@ SAVE: Final = ResourceAction[CatalogEntry](
         members=_template,
         request="arm.ModelArmRequest",
         invalidates=(Arm,),
+        leads_to=lambda _: ("runs", ""),
+        next_step="{screen.new} starts a run; mode live uses it",
     ),
 )  # fmt: skip
 

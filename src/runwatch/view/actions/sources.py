@@ -4,7 +4,7 @@ credential handoffs").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,6 +27,9 @@ from runwatch.view.text.safe_text import line
 
 _DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}
 """Words for what a disconnection disables."""
+
+FIRST_STEP: Final = "step 1 of 4"
+"""A connection is prepared, made and tested, and then its models are read."""
 
 _NAMED: Final = 8
 """Most names of models to show."""
@@ -195,12 +198,13 @@ def _its_models(connection: SourceConnection) -> tuple[str, str]:
 
 
 def _sync(
-    leads_to: Callable[[SourceConnection], tuple[str, str]] | None = None,
+    leads_to: Callable[[SourceConnection], tuple[str, str]] | None = None, step: str = ""
 ) -> ResourceAction[SourceConnection]:
     return ResourceAction[SourceConnection](
         "sync",
-        "Read which models it serves",
+        "Read its models",
         "sources sync",
+        step=step,
         enabled_when=lambda it: it.is_usable,
         off_because="It is not usable before a test has passed.",
         mutation=Mutation(
@@ -216,7 +220,7 @@ def _sync(
 
 
 SYNC: Final = _sync()
-SYNC_NEW: Final = _sync(_its_models)
+SYNC_NEW: Final = _sync(_its_models, "step 4 of 4")
 """The first reading of a new connection's models, which can then be saved."""
 
 
@@ -230,11 +234,14 @@ SAVE_MODELS: Final = ResourceAction[SourceConnection](
 )
 
 
-def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None) -> ResourceAction[SourceConnection]:
+def _test(
+    then: Callable[[SourceConnection], ResourceAction[Any] | None] | None = None, step: str = ""
+) -> ResourceAction[SourceConnection]:
     return ResourceAction[SourceConnection](
         "test",
         "Test it",
         "sources test",
+        step=step,
         enabled_when=_is_on,
         off_because="It is disconnected.",
         mutation=Mutation(
@@ -247,16 +254,30 @@ def _test(then: Callable[[SourceConnection], ResourceAction[Any] | None] | None)
     )
 
 
-TEST: Final = _test(None)
+TEST: Final = _test()
 
-TEST_NEW: Final = _test(lambda tested: SYNC_NEW if tested.is_usable else None)
+TEST_NEW: Final = _test(lambda tested: SYNC_NEW if tested.is_usable else None, "step 3 of 4")
 """The test of a new connection, whose models are not known yet."""
+
+
+def find_without_models(
+    connections: Iterable[SourceConnection], entries: Iterable[CatalogEntry]
+) -> list[SourceConnection]:
+    """Return the connections that are not disconnected and of which the catalog lists no model."""
+    listed = {entry.connection.connection_id for entry in entries if entry.connection is not None}
+    return [each for each in connections if _is_on(each) and each.id not in listed]
+
+
+def first_step(connection: SourceConnection) -> ResourceAction[SourceConnection]:
+    """Return what such a connection needs next: its models read, or before that a test."""
+    return SYNC_NEW if connection.is_usable else TEST_NEW
 
 
 CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
     "connect_with",
-    "Connect it, step 2 of 2",
+    "Connect it",
     "",
+    step="step 2 of 4",
     mutation=Mutation(
         operation="postSourceConnections",
         sentence=_connecting_to,
@@ -384,7 +405,8 @@ def _connecting(start: Any, scheme: Any, *, address: str = "", protocol: str = "
 
 
 CONNECT: Final = ResourceAction[None](
-    "connect", "Connect a source", "sources connect", mutation=_connecting(lambda _: "", lambda _: "api_key"),
+    "connect", "Connect a source", "sources connect", step=FIRST_STEP,
+    mutation=_connecting(lambda _: "", lambda _: "api_key"),
 )  # fmt: skip
 
 
@@ -396,11 +418,12 @@ def connect_server(address: str, *, needs_key: bool) -> ResourceAction[None]:
     """
     scheme = "api_key" if needs_key else KEYLESS
     mutation = _connecting(lambda _: OPENAI_COMPATIBLE, lambda _: scheme, address=address, protocol="openai_chat")
-    return ResourceAction("connect", "Connect a model server", "sources connect", mutation=mutation)
+    return ResourceAction("connect", "Connect a model server", "sources connect", step=FIRST_STEP, mutation=mutation)
 
 
 CONNECT_PROFILE: Final = ResourceAction[SourceProfile](
-    "connect", "Connect it", "sources connect", mutation=_connecting(lambda it: it.id, first_scheme),
+    "connect", "Connect it", "sources connect", step=FIRST_STEP,
+    mutation=_connecting(lambda it: it.id, first_scheme),
 )  # fmt: skip
 
 NAME_MODELS: Final = ResourceAction[SourceConnection](

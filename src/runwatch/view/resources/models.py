@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment, Offering
+from runwatch.records.source import SourceConnection
 from runwatch.view.actions.arms import MODEL_ACTIONS
+from runwatch.view.actions.fields import quote_name
+from runwatch.view.actions.sources import SYNC_NEW, TEST_NEW, first_step
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, short_id
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.status_format import joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, with_role
+
+MAX_NAMED_CONNECTIONS: Final = 3
+"""Most connections that an empty catalog names."""
 
 
 def _model(entry: CatalogEntry) -> Definition:
@@ -167,21 +174,51 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
 
 
 def saved_model_sections(
-    deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool
+    deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool, save: object = None
 ) -> list[DetailSection]:
     """Return the saved models of a deployment; empty if they are unknown.
 
     Args:
         is_known: Whether the list of saved models was read.
+        save: Target of the link that saves the model; ``None`` for none.
     """
     if not is_known or not deployment_id:
         return []
     found = [arm for arm in arms if arm.model_deployment_id == deployment_id]
     if not found:
-        return [DetailSection(line("Used by"), (DetailLine(line("saved models"), line("none of this deployment")),))]
+        none = DetailLine(
+            line("saved models"), line("none of this deployment"), target=save, does="enter saves it" if save else ""
+        )
+        return [DetailSection(line("Used by"), (none,))]
     lines = []
     for arm in found:
         status, role = with_role(status_cell(arm.status, context))
         name = line(arm.display_name) if arm.display_name else short_id(arm.id, context.glyphs)
         lines.append(DetailLine(status, name, role, target=(Arm.KIND, arm.id)))
     return [DetailSection(line("Used by"), tuple(lines))]
+
+
+def unread_models_lines(
+    connections: Sequence[SourceConnection], context: RenderContext, key: str
+) -> tuple[SafeText, ...]:
+    """Return the text of an empty catalog: the connections of which it lists no model, and what each needs next.
+
+    Args:
+        key: The key that does that; empty where nothing can be changed.
+    """
+    found = [_unread_text(each) for each in connections[:MAX_NAMED_CONNECTIONS]]
+    left = len(connections) - len(found)
+    more = [f"{left} more are connected without a model that is listed here."] if left else []
+    first, is_one = connections[0], len(connections) == 1
+    step = first_step(first)
+    does = {SYNC_NEW: "reads its models", TEST_NEW: "tests it, then reads its models"}[step]
+    if not is_one:
+        does = "reads the models of one of them, after a test where it needs one"
+    offer = [f"{key} {does}. On the command line:"] if key else []
+    command = f"`runwatch {step.command} {first.id if is_one else 'ID'}`"
+    return tuple(line(add_service(each, context.service), None) for each in (*found, *more, *offer, command))
+
+
+def _unread_text(connection: SourceConnection) -> str:
+    lacks = "no model of it is listed here" if connection.is_usable else "no test of it has passed"
+    return f"{quote_name(connection)} ({line(connection.id)}) is connected, but {lacks}."

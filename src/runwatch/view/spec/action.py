@@ -69,7 +69,8 @@ class Mutation(Generic[S]):
         effect_check: A read needed afterwards, if the response is not enough.
         private_page: What the user does next on a private page, if the response names one.
         then: The action that is offered next, from the changed record; ``None`` for none.
-        leads_to: The screen to go to afterwards, and its filter; ``None`` to stay.
+        leads_to: The screen to go to afterwards, and its filter; ``None`` for the list of what is new, or to stay.
+        next_step: What to do there, for the notice; keys as action ids in braces.
     """
 
     operation: str
@@ -94,6 +95,7 @@ class Mutation(Generic[S]):
     private_page: PrivatePageSpec[Any] | None = None
     then: Callable[[Any], ResourceAction[Any] | None] | None = None
     leads_to: Callable[[S], tuple[str, str]] | None = None
+    next_step: str = ""
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
@@ -126,6 +128,7 @@ class ResourceAction(Generic[A]):
         summary: One line of command help; the label by default.
         notes: An additional paragraph of command help.
         leads_to: The screen that it opens in place of a request, and its filter.
+        step: Which of several steps it is, such as ``step 2 of 4``; form and dialog then have its label as their title.
     """
 
     id: str
@@ -140,6 +143,12 @@ class ResourceAction(Generic[A]):
     notes: str = ""
     label_for: Callable[[A], str | None] = lambda _: None
     leads_to: Callable[[A], tuple[str, str]] | None = None
+    step: str = ""
+
+    @property
+    def step_title(self) -> str:
+        """Its label and which step it is; empty if it is not one of several steps."""
+        return f"{self.label}, {self.step}" if self.step else ""
 
     def label_of(self, subject: A) -> str:
         """Return its label for a record."""

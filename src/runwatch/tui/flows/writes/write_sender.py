@@ -111,6 +111,8 @@ class WriteSender:
             ``None`` for that of its code.
         after: Called with the response once the dialog of a single successful write has closed.
         secret_member: Member of a single write's response that holds a secret, shown only this once.
+        completed: Returns from the response what the notice begins with, where a step that leads to the next one is
+            completed: its dialog has no room for more. Empty otherwise.
     """
 
     def __init__(
@@ -125,8 +127,10 @@ class WriteSender:
         refused: Callable[[RunwatchError], SafeText | None] | None = None,
         after: Callable[[Any], Awaitable[None]] | None = None,
         secret_member: str = "",
+        completed: Callable[[Any], str] = lambda _: "",
     ) -> None:
         self._after = after
+        self._completed = completed
         self._secret_member = secret_member
         self._describe = describe or self._describe_record
         self._refused = refused
@@ -234,8 +238,11 @@ class WriteSender:
         if closes:
             # What is new comes first, so that a narrow window cuts the id.
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
-            words = f" {self._console.glyphs.dot} ".join((*news, done))
-            self._notice = f"{self._title()}: {words}", Role.GOOD
+            dot = f" {self._console.glyphs.dot} "
+            if step := self._completed(self._response):
+                self._notice = dot.join((step, *news, done.removeprefix("done "))), Role.GOOD
+            else:
+                self._notice = f"{self._title()}: {dot.join((*news, done))}", Role.GOOD
         if self.dialog.is_open:
             self.dialog.finish(outcome, closes=closes)
 

@@ -239,7 +239,7 @@ class ResourceScreen(ListScreen):
         return any(action.enabled_when(row.subject) for row in rows for action in found)
 
     def _usual_hints(self) -> Sequence[KeyHint]:
-        doing: list[KeyHint] = ["screen.new"] if self.spec.create_actions else []
+        doing: list[KeyHint] = ["screen.new"] if self._can("new") else []
         doing += [f"screen.{name}" for name in ("edit", "test") if self._can(name)]
         destroying = next((action for action in self.spec.actions if action.is_destructive), None)
         if destroying is not None:
@@ -611,8 +611,16 @@ class ResourceScreen(ListScreen):
         return {}
 
     async def action_new(self) -> None:
-        """Create a record, or open the menu of ways to do so; say why if this console refuses all of them."""
+        """Create a record, or open the menu of ways to do so; say why if this console refuses all of them.
+
+        Where records are made from those of the list alone, make one from the record at the cursor.
+        """
         makes = self.spec.create_actions
+        if not makes:
+            from runwatch.tui.flows.record_menus import run_named_action
+
+            run_named_action(self, "new", self.own_actions())
+            return
         if makes and all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
             return
         from runwatch.tui.flows.record_menus import create_record
@@ -650,9 +658,7 @@ class ResourceScreen(ListScreen):
 
     def _can(self, name: str) -> bool:
         """Return whether the resource has an action."""
-        if name == "new":
-            return bool(self.spec.create_actions)
-        return bool(self._actions_named(name))
+        return bool((name == "new" and self.spec.create_actions) or self._actions_named(name))
 
     def _actions_named(self, name: str) -> list[ResourceAction[Any]]:
         return [

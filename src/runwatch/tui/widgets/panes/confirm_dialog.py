@@ -85,6 +85,8 @@ class DialogText:
 
     Attributes:
         title: Action, record and profile.
+        short_title: The action alone, where the frame has no room for more; the request names the record, and the
+            frame the profile.
         sentence: What will happen and what will not.
         request: Method, path and related details.
         keep: Label of the harmless button, specific to the record: ``Keep it running``.
@@ -110,6 +112,7 @@ class DialogText:
     keep: SafeText
     confirm: SafeText
     profile: StyledSpans
+    short_title: SafeText | None = None
     key: SafeText | None = None
     body: SafeText | None = None
     rows: tuple[DialogRow, ...] = ()
@@ -215,7 +218,9 @@ class ConfirmDialog(Dialog[None]):
         yield from super().compose()
         text = self._text
         age = (text.age,) if text.age is not None else ()
-        with Pane(edge=BorderText(title=text.title, state=text.profile, age=age, counters=self._keys())):
+        counters, short = self._keys(), text.short_title or line("")
+        edge = BorderText(title=text.title, short_title=short, state=text.profile, age=age, counters=counters)
+        with Pane(edge=edge):
             yield Static(to_content(text.sentence), id="dialog-sentence")
             if text.warning is not None:
                 yield Static(to_content(text.warning, Role.WARN), id="dialog-warning")
