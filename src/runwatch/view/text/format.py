@@ -250,6 +250,9 @@ MAX_NAME: Final = 24
 BOTH_ENDS_CELLS: Final = 9
 """In less room an id has its end alone: ids begin with their kind and time, which many share."""
 
+SHORT_ID_CELLS: Final = BOTH_ENDS_CELLS + len("mdep_")
+"""The room of a shortened id with the prefix of its kind."""
+
 _PREFIX: Final = lazy_pattern(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 

@@ -35,6 +35,7 @@ class ColumnNeed(NamedTuple):
         whole: Width that shows every cell; not below ``head``.
         usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
         marked: Width that shows the sort mark beside the head; 0 if the list is not sorted by the column.
+        short: Width in which each cut id says all it can; 0 for texts, which say more in more room.
     """
 
     least: int
@@ -42,6 +43,7 @@ class ColumnNeed(NamedTuple):
     whole: int
     usual: int = 0
     marked: int = 0
+    short: int = 0
 
 
 class PlacedColumn(NamedTuple):
@@ -73,8 +75,8 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
     Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
-    then the former and ids in their order, an id whole or not at all, then both ends of ids, then other cells, smallest
-    need first, then the sort mark and usual widths.
+    then the former and ids in their order, an id whole or not at all, then short ids, then other cells, smallest need
+    first, then the sort mark and usual widths.
     Where a text is cut all the same, the columns are one cell apart. In a window that is too narrow for the others, the
     widest texts become narrower than their minimum, and at last all but the first two columns are hidden from the
     right.
@@ -241,13 +243,13 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
     first = [index for index in needs if columns[index].whole_first or columns[index].shows_id]
     for index in first:
         widen(index, needs[index].whole, is_partly=index in texts)
-    for index in first:
-        if columns[index].shows_id:
-            widen(index, min(BOTH_ENDS_CELLS, needs[index].whole), is_partly=False)
-    for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
+    others = [index for index in needs if not needs[index].short]
+    for index in needs:
+        widen(index, min(needs[index].short, needs[index].whole), is_partly=True)
+    for index in sorted(others, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
     for index, need in needs.items():
         widen(index, need.marked, is_partly=False)
-    for index, need in needs.items():
-        widen(index, need.usual, is_partly=True)
+    for index in others:
+        widen(index, needs[index].usual, is_partly=True)
     return widths

@@ -37,7 +37,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id
+from runwatch.view.text.format import BOTH_ENDS_CELLS, SHORT_ID_CELLS, fit_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line, truncate
 from runwatch.view.text.styled_text import StyledText
@@ -646,7 +646,8 @@ class RecordTable(LineList, inherit_bindings=False):
             least = max(least, BOTH_ENDS_CELLS)
         head = max(least, title)
         marked = cell_width(self._title(column)) if self._is_sorted_by(column) else 0
-        return ColumnNeed(least, head, max(natural, head), usual, marked)
+        short = SHORT_ID_CELLS if column.shows_id and column.id not in self._labelled else 0
+        return ColumnNeed(least, head, max(natural, head), usual, marked, short)
 
     def _refresh_if_changed(self) -> None:
         """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""
