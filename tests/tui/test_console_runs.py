@@ -19,6 +19,7 @@ from runwatch.store.repositories.event_sequence import RunSequence
 from runwatch.tui.core.rendering import to_spans
 from runwatch.tui.flows.record_menus import run_named_action
 from runwatch.tui.flows.runs.run_form import RunFormScreen
+from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.inputs.line_input import LineInput
@@ -372,11 +373,11 @@ async def test_counts_that_outgrow_the_border_are_counted_together_and_none_is_l
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE, until="5c9d03f4") as driven:
-        await driven.click_text("5c9d03f4")
+    async with console(noon.service(), tmp_path, size=SIZE, until="5c9d…80b1") as driven:
+        await driven.click_text("5c9d…80b1")
         assert driven.table.cursor_key == noon.FALLBACK
         assert isinstance(driven.focused, RecordTable)
-        await driven.click_text("5c9d03f4", times=2)
+        await driven.click_text("5c9d…80b1", times=2)
         await driven.until(lambda: isinstance(driven.focused, EventLog), "the run to open")
         assert "Runs › 5c9d…80b1" in driven.text
         await driven.click_text("Summary")
@@ -750,8 +751,35 @@ async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp
         await driven.reaches(re.compile(r"Cancel the run +X +runwatch runs cancel 8f21"), "full_stop")
         await driven.press("escape")
         await on_run(driven, noon.DONE)
-        await driven.reaches("run has already ended", "X")
+        await driven.reaches("Run 3fd2…9911 has already ended", "X")
         assert isinstance(driven.app.screen, RunsScreen)
+
+
+async def test_a_mark_that_the_filter_hides_does_not_count_and_outlives_another_screen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
+        await driven.select(noon.LIVE)
+        await driven.reaches("1 marked", "space")
+        await driven.press("slash")
+        await driven.type("status=completed")
+        await driven.reaches("1 marked, not shown", "enter")
+        assert [row.id for row in driven.app.screen.selected_rows()] == [driven.table.cursor_key]  # type: ignore[attr-defined]
+        await driven.opens(ReceiptsScreen, "2")
+        await driven.opens(RunsScreen, "left_square_bracket")
+        await driven.comes("1 marked, not shown")
+        await driven.press("escape")
+        await driven.until(lambda: driven.app.screen.marked_rows(), "the mark")  # type: ignore[attr-defined]
+        assert [row.id for row in driven.app.screen.selected_rows()] == [noon.LIVE]  # type: ignore[attr-defined]
+
+
+async def test_a_mark_is_undone_after_another_screen(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
+        await driven.select(noon.LIVE)
+        await driven.reaches("1 marked", "space")
+        await driven.opens(ReceiptsScreen, "2")
+        await driven.opens(RunsScreen, "1")
+        await driven.comes("1 marked")
+        await driven.reaches("Undone: mark of run 8f21", "backspace")
+        assert not driven.table.marks
 
 
 async def test_marked_runs_are_cancelled_through_one_dialog_with_an_outcome_each(tmp_path: Path) -> None:

@@ -246,8 +246,8 @@ async def show_wall(console: NavigatingApp, _: str) -> None:
 
 def _marked_runs(console: NavigatingApp) -> list[str]:
     screen = console.screen
-    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND and screen.table.marks:
-        return [row.id for row in screen.selected_rows()]
+    if isinstance(screen, ResourceScreen) and screen.spec.kind == Run.KIND:
+        return [row.id for row in screen.marked_rows()]
     return []
 
 

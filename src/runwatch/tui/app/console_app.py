@@ -124,6 +124,7 @@ class ConsoleApp(NavigatingApp):
         self.launch = launch
         self.store = Store()
         self.row_cache = None
+        self.row_marks = {}
         self.session = None
         self.failure = None
         self.first_screen = None
@@ -585,6 +586,7 @@ class ConsoleApp(NavigatingApp):
         self.session, self.profile_name, self._listed = session, session.target.profile, ()
         self.failure = None
         self.undo.clear()
+        self.row_marks.clear()
         start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes")
         start_worker(self, self.open_pins().load(session), "reading pins", group="pins", exclusive=True)
 

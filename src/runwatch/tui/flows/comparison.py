@@ -117,11 +117,10 @@ def compare_rows(screen: RecordScreen) -> None:
 
     Two marked rows are compared at once; of more, none is chosen. Choosing the same row again cancels the comparison.
     """
-    row, left, marks = screen.row, screen.compared, screen.table.marks
-    if len(marks) > 2:
-        screen.notify_user(f"Two rows can be compared; {grouped_number(len(marks))} are marked.", Role.WARN)
+    row, left, marked = screen.row, screen.compared, screen.marked_rows()
+    if len(marked) > 2:
+        screen.notify_user(f"Two rows can be compared; {grouped_number(len(marked))} are marked.", Role.WARN)
         return
-    marked = [row for row in screen.selected_rows() if row.key in marks] if marks else []
     if row is None:
         screen.notify_user("Nothing to compare.", Role.WARN)
     elif len(marked) == 2:

@@ -107,6 +107,7 @@ class Console(WidgetApp):
         startup_status: Progress of opening the session.
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
+        row_marks: Ids of the marked rows, by list.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
@@ -128,6 +129,7 @@ class Console(WidgetApp):
     startup_status: str
     time_mode: TimeMode
     row_cache: RowCache | None
+    row_marks: dict[str, frozenset[str]]
     run_draft: Mapping[str, str] | None
     recent_commands: list[str]
     undo: UndoStack

@@ -596,6 +596,10 @@ class RecordScreen(ConsoleScreen):
     def row(self) -> RecordRow[Any] | None:
         raise NotImplementedError
 
+    def marked_rows(self) -> list[RecordRow[Any]]:
+        """Return the marked rows that are shown; those that the filter hides keep their marks, and do not count."""
+        raise NotImplementedError
+
     def selected_rows(self) -> list[RecordRow[Any]]:
         """Return the marked rows, or the one at the cursor if none is marked."""
         raise NotImplementedError

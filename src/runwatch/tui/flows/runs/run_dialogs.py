@@ -46,7 +46,7 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
         screen.notify_user("There is no run to cancel.", Role.WARN)
     elif not unfinished:
         ended = (
-            "This run has already ended"
+            f"Run {short_id(runs[0].id, screen.console.glyphs)} has already ended"
             if len(runs) == 1
             else f"All of these {grouped_number(len(runs))} runs have already ended"
         )

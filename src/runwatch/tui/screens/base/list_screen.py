@@ -95,19 +95,19 @@ class ListScreen(RecordScreen):
         row = self.table.cursor_row
         return row if isinstance(row, RecordRow) else None
 
+    def marked_rows(self) -> list[RecordRow[Any]]:
+        marks = self.table.marks.intersection(row.key for row in self.listing.shown) if self.table.marks else ()
+        return [row for row in self.all_rows() if row.key in marks] if marks else []
+
     def selected_rows(self) -> list[RecordRow[Any]]:
-        marks = self.table.marks
-        marked = [row for row in self.all_rows() if row.key in marks]
-        return marked or [row for row in (self.row,) if row is not None]
+        return self.marked_rows() or [row for row in (self.row,) if row is not None]
 
     def all_rows(self) -> list[RecordRow[Any]]:
         self.listing.set_records(self._source.items())
         return self.listing.every
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        marks = self.table.marks
-        marked = [row for row in self.all_rows() if row.key in marks] if marks else []
-        return marked or list(self.listing.shown)
+        return self.marked_rows() or list(self.listing.shown)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return its own kind, unless its records are local."""
@@ -126,6 +126,7 @@ class ListScreen(RecordScreen):
         if kept is not None and kept.name == self.spec.name:
             self.listing.take_over(kept)
             self.console.row_cache = None
+        self.table.mark(self.console.row_marks.get(self.spec.name, ()))
         self.table.focus()
         self.watch(self.table, "scroll_y", self._show_edge, init=False)
         self.read_source()
@@ -271,13 +272,19 @@ class ListScreen(RecordScreen):
     def _make_marks_undoable(self, before: frozenset[str], after: Collection[str] = ()) -> None:
         from runwatch.view.actions.own_command import records_text
 
+        console, name = self.console, self.spec.name
+
         async def undo() -> str:
-            self.table.mark(before)
+            console.row_marks[name] = before
+            for screen in console.app.screen_stack:
+                if isinstance(screen, ListScreen) and screen.spec.name == name:
+                    screen.table.mark(before)
             return ""
 
+        console.row_marks[name] = frozenset(after)
         changed = sorted(before.symmetric_difference(after))
         about = records_text(self.spec, changed, self.console.glyphs)
-        self.console.undo.push(LocalChange(f"mark{'s' * (len(changed) > 1)} of {about}", undo, self))
+        self.console.undo.push(LocalChange(f"mark{'s' * (len(changed) > 1)} of {about}", undo))
         self._show_edge()
         self.show_hints()
 
@@ -473,13 +480,22 @@ class ListScreen(RecordScreen):
         state = self._source.state()
         # Before the first response the number is unknown, not 0.
         number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
-        marks = len(self.table.marks)
-        marked: StyledSpans = (label_span(f"   {grouped_number(marks)} marked", Role.WARN),) if marks else ()
-        title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *marked)
+        title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *self._marks_text())
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())
         state_pieces = (*self._work_words(), *self._place_words())
         pane.set_border_text(title=title, state=state_pieces, age=age_pieces, counters=self.counters())
+
+    def _marks_text(self) -> StyledSpans:
+        """Return how many rows are marked, those that the filter hides apart."""
+        marks = self.table.marks
+        if not marks:
+            return ()
+        shown = sum(row.key in marks for row in self.listing.shown)
+        hidden = sum(row.key in marks for row in self.listing.every) - shown
+        texts = [f"{grouped_number(shown)} marked"] if shown or not hidden else []
+        texts += [f"{grouped_number(hidden)} marked, not shown"] if hidden else []
+        return (label_span(f"   {' · '.join(texts)}", Role.WARN),)
 
     def _age_spans(self, state: PaneState) -> tuple[StyledSpan, ...]:
         """Return the age of the rows; of a paused list that is when it was paused."""

@@ -225,7 +225,7 @@ class ResourceScreen(ListScreen):
     def _is_offered(self, key_action: str) -> bool:
         """Return whether a key would do anything with the marked rows, or the one at the cursor."""
         name = key_action.removeprefix("screen.")
-        if self.row is None and key_action in _NEED_A_ROW and not self.table.marks:
+        if self.row is None and key_action in _NEED_A_ROW:
             return False
         if key_action == "screen.facets" and not self._total:
             return False
@@ -235,7 +235,7 @@ class ResourceScreen(ListScreen):
         if name not in _ON_RECORDS:
             return True
         found = self._actions_named(name)
-        rows = self.selected_rows() if self.table.marks else [row for row in (self.row,) if row is not None]
+        rows = self.selected_rows()
         return any(action.enabled_when(row.subject) for row in rows for action in found)
 
     def _usual_hints(self) -> Sequence[KeyHint]:

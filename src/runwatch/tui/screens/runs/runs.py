@@ -385,15 +385,13 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Follow the marked runs, or all live ones, in one list."""
         from runwatch.tui.screens.runs.merged_tail import tail_view
 
-        marked = self.table.marks
-        self.go_to_view_later(tail_view([row.id for row in self.all_rows() if row.key in marked]))
+        self.go_to_view_later(tail_view([row.id for row in self.marked_rows()]))
 
     def action_wall(self) -> None:
         """Show the marked runs, or all live ones, side by side."""
         from runwatch.tui.screens.runs.run_wall import wall_view
 
-        marked = self.table.marks
-        self.go_to_view_later(wall_view([row.id for row in self.all_rows() if row.key in marked]))
+        self.go_to_view_later(wall_view([row.id for row in self.marked_rows()]))
 
     def action_replay(self) -> None:
         from runwatch.tui.screens.runs.replay import replay_view

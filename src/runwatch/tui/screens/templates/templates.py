@@ -168,7 +168,7 @@ class TemplatesScreen(ResourceScreen):
     def action_compare(self) -> None:
         """Compare a template with an earlier version of itself, or with another template."""
         row = self.row
-        if row is None or self.compared is not None or not row.subject.earlier or len(self.table.marks) == 2:
+        if row is None or self.compared is not None or not row.subject.earlier or len(self.marked_rows()) == 2:
             super().action_compare()
             return
         items = [*self._versions(row), MenuItem(line("another template"), super().action_compare)]
