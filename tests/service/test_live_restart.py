@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from runwatch.service.execution import live_steps
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.runs import load
 from runwatch.service.execution.state_machine import RunState
@@ -40,9 +41,10 @@ Scripted = tuple[FakeProviders, FakeJudge]
 
 @asynccontextmanager
 async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LiveWork]:
-    """A service whose engine drives nothing, so that a test takes the steps of runs itself."""
+    """A service whose engine drives nothing, so that a test takes the steps of runs itself, each in a transaction."""
     with monkeypatch.context() as patch:
         patch.setattr(EmbeddedEngine, "drive", lambda *_: None)
+        patch.setattr(live_steps, "JOINED_STEPS", 1)
         async with serving() as service:
             yield LiveWork(service, *scripted)
 
@@ -102,6 +104,19 @@ async def test_every_step_of_that_run_was_stopped_at(
         for _ in range(STEPS - 1):
             run = await take_step(work, run_id)
         assert run.is_final
+
+
+async def test_steps_without_a_call_between_them_share_a_transaction(
+    serving: Serving, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined = live_steps.JOINED_STEPS
+    async with stepped(serving, scripted, monkeypatch) as work:
+        monkeypatch.setattr(live_steps, "JOINED_STEPS", joined)
+        await work.having(add_model, "ember")
+        run_id = (await work.service.submit(live_body(["gate"])))["execution_id"]
+        assert not (await take_step(work, run_id)).is_final
+        assert len(scripted[0].calls) == 1
+        assert (await take_step(work, run_id)).status == "completed"
 
 
 @pytest.mark.parametrize("falls_back", [True, False])

@@ -42,7 +42,7 @@ class LiveRuns:
     judge: Judge
 
     async def take_step(self, run: RunState) -> RunState:
-        """Take a live run's next step and return the updated run, or the unchanged run when it has to wait."""
+        """Take a live run's steps up to its next call, and that; return the run, unchanged when it has to wait."""
         begun = await self.database.write(partial(_begin_step, run.execution_id))
         if isinstance(begun, live_steps.PendingCall):
             return await self._dispatch(begun)
@@ -109,4 +109,4 @@ def _begin_step(
 ) -> RunState | live_steps.PendingCall | live_steps.PendingCheck:
     if live_rows.find_review_composer(transaction, execution_id) is not None:
         return review_composer.take_composer_step(transaction, execution_id)
-    return live_steps.take_live_step(transaction, execution_id)
+    return live_steps.take_live_steps(transaction, execution_id)

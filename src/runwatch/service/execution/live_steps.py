@@ -1,6 +1,6 @@
-"""Steps of live runs. Each records one thing in one transaction, so that a run can continue after any of them.
+"""Steps of live runs. Each records one thing, and a run can continue after any of them.
 
-:func:`take_live_step` does what the recorded state calls for. When that is an outside call, it records the start of the
+:func:`take_live_steps` does what the recorded state calls for, in one transaction up to the next outside call. When that is an outside call, it records the start of the
 call and returns what to call; :func:`record_response` or :func:`record_verdict` then records the outcome. A step never
 changes a final run, so a cancelled run stays cancelled whatever call was in progress.
 """
@@ -48,6 +48,9 @@ from runwatch.service.tables.checks import verifiers_table
 from runwatch.service.tables.models import arms_table
 from runwatch.service.transaction import Row, Transaction, pick
 
+JOINED_STEPS: Final = 16
+"""Maximum steps of one transaction; more than any run takes between two calls."""
+
 _SKILLED: Final = frozenset({SKILL_BASELINE, SKILL_DRAFT, SKILL_REPAIR})
 
 
@@ -68,11 +71,25 @@ class PendingCheck:
     verifier: Row
 
 
-def take_live_step(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
-    """Take the run's next step and return the updated run, or the call to make before the next step."""
+def take_live_steps(transaction: Transaction, execution_id: str) -> RunState | PendingCall | PendingCheck:
+    """Take the run's next steps until one needs a call, which is returned, or its turn; otherwise return the run.
+
+    Steps without a call between them have nothing to lose between them either, so they share a transaction.
+    """
     run = runs.load(transaction, execution_id)
-    if run.is_final:
-        return run
+    for _ in range(JOINED_STEPS):
+        if run.is_final:
+            break
+        taken = take_live_step(transaction, run)
+        if not isinstance(taken, RunState) or taken is run:
+            return taken
+        run = taken
+    return run
+
+
+def take_live_step(transaction: Transaction, run: RunState) -> RunState | PendingCall | PendingCheck:
+    """Take one step of a run that is not final."""
+    execution_id = run.execution_id
     if run.time_left(transaction.now) <= 0:
         return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
     if run.status == "accepted":
