@@ -1,8 +1,9 @@
 """Steps of live runs. Each records one thing, and a run can continue after any of them.
 
-:func:`take_live_steps` does what the recorded state calls for, in one transaction up to the next outside call. When that is an outside call, it records the start of the
-call and returns what to call; :func:`record_response` or :func:`record_verdict` then records the outcome. A step never
-changes a final run, so a cancelled run stays cancelled whatever call was in progress.
+:func:`take_live_steps` does what the recorded state calls for, in one transaction up to the next outside call. That
+begins with a record of its start, and the function returns what to call; :func:`record_response` or
+:func:`record_verdict` then records the outcome. A step never changes a final run, so a cancelled run stays cancelled
+whatever call was in progress.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def take_live_steps(transaction: Transaction, execution_id: str) -> RunState | P
         if run.is_final:
             break
         taken = take_live_step(transaction, run)
-        if not isinstance(taken, RunState) or taken is run:
+        if not isinstance(taken, RunState) or (taken is run and run.status == "queued"):
             return taken
         run = taken
     return run
