@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runwatch.base.secrets import secret_patterns
 from runwatch.base.secrets.secret_patterns import find_known_key, find_secret, remove_known_keys
 
 WORD = string.ascii_letters + string.digits
@@ -146,3 +147,19 @@ def test_a_well_known_key_is_found_in_any_text_and_removed(text: str, kept: str)
 def test_a_name_or_a_sentence_holds_no_well_known_key(name: str) -> None:
     assert find_known_key(name) is None
     assert remove_known_keys(name) == name
+
+
+@given(
+    pieces=st.lists(
+        st.sampled_from(
+            [*sorted(KNOWN), "sk_live_", "npm_", "whsec_", "solverapi_", "_", "a", "e", "face", "password"]
+        ),
+        max_size=8,
+    )
+)
+def test_a_short_name_is_judged_as_any_other_text_is(pieces: list[str]) -> None:
+    text = "".join(pieces)[:20]
+    found = find_secret(text), find_known_key(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secret_patterns, "_is_short_name", lambda _: False)
+        assert (find_secret(text), find_known_key(text)) == found

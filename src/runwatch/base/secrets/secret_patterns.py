@@ -8,6 +8,8 @@ from functools import cache
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from runwatch.base.lazy_pattern import lazy_pattern
+
 _KEYS: Final = (
     (r"-----BEGIN [A-Z0-9 ]{1,40}-----", "a PEM block"),
     (r"(?i:bearer)[\s:]{1,8}(?=\S{0,200}[0-9])\S{16,}", "a bearer token"),
@@ -82,6 +84,10 @@ _AWS_FORM: Final = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9/+]{40}"
 _DIGITS_OF_NAMES: Final = frozenset({4, 8, 12})
 """Lengths of years, dates and account numbers."""
 
+_SHORTEST_KEY: Final = 16
+"""A shorter text of small letters and underscores is no key, except one of this API."""
+
+_NAME: Final = lazy_pattern(r"[a-z_]*")
 _JUDGED_CHARACTERS: Final = 4096
 
 REMOVED: Final = "[removed]"
@@ -101,6 +107,8 @@ def find_secret(text: str) -> str | None:
     parameters, or if it is long and looks random. The words never repeat any part of the text.
     """
     text = text[:_JUDGED_CHARACTERS]
+    if _is_short_name(text):
+        return None
     # A copied key may contain a line break or an invisible character; an address may contain escapes.
     for spelling in dict.fromkeys((text, "".join(text.split()), _visible(text), unquote(text))):
         found = _match(_KEYS + _HINTS, spelling) or _basic(spelling) or _in_url(spelling)
@@ -115,6 +123,8 @@ def find_known_key(text: str) -> str | None:
     Only well-known keys and URLs with a password count, so that ids, names and prose pass.
     """
     text = text[:_JUDGED_CHARACTERS]
+    if _is_short_name(text):
+        return None
     for spelling in dict.fromkeys((text, text if text.isprintable() else _visible(text), unquote(text))):
         found = _match(_KEYS, spelling)
         if found is not None:
@@ -130,6 +140,11 @@ def remove_known_keys(text: str) -> str:
         return text
     kept = _anywhere(_KEYS).sub(REMOVED, text)
     return kept if find_known_key(kept) is None else REMOVED
+
+
+def _is_short_name(text: str) -> bool:
+    """Return whether a text is one of those that no form fits, as nearly all members of a request are called."""
+    return len(text) < _SHORTEST_KEY and _NAME.fullmatch(text) is not None and "solverapi_" not in text
 
 
 def _visible(text: str) -> str:
