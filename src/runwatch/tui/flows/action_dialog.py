@@ -25,7 +25,7 @@ from runwatch.tui.flows.action_response import apply_response, describe_success,
 from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
-    RetryCallbacks,
+    WriteCallbacks,
     WriteSender,
     list_age,
     make_typed_confirmation,
@@ -204,19 +204,30 @@ def build_action_dialog(
         session,
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
-        partial(apply_response, behind, session, mutation),
-        describe=partial(describe_success, session, owner.console, mutation, subject),
-        refused=refused,
-        after=partial(_follow_up, behind, session, mutation, subject, shown),
-        secret_member=mutation.one_time_member,
-        completed=partial(_completed_text, session, action),
+        _make_callbacks(behind, session, mutation, subject, shown)._replace(
+            refused=refused, completed=partial(_completed_text, session, action)
+        ),
     )
 
 
-def make_retry_callbacks(screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest) -> RetryCallbacks | None:
-    """Return what follows the successful retry of a write.
+def _make_callbacks(
+    behind: ConsoleScreen, session: ServiceSession, mutation: Mutation[Any], subject: Any, body: Any
+) -> WriteCallbacks:
+    """Return what follows the success of a mutation."""
+    return WriteCallbacks(
+        partial(apply_response, behind, session, mutation),
+        partial(describe_success, session, behind.console, mutation, subject),
+        partial(_follow_up, behind, session, mutation, subject, body),
+        mutation.one_time_member,
+    )
 
-    Only the id of its record is known. ``None`` if no action declares the operation.
+
+def make_retry_callbacks(
+    screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
+) -> tuple[str, WriteCallbacks] | None:
+    """Return the id of the record of a write, all that is known of it, and what follows its successful retry.
+
+    ``None`` if no action declares the operation.
     """
     from runwatch.view.resources.registry import mutation_for_operation
 
@@ -226,14 +237,7 @@ def make_retry_callbacks(screen: ConsoleScreen, session: ServiceSession, kept: W
     body = _loaded(kept.body)
     record_id = next(iter(kept.path.values()), "")
     subject = PageResult(record_id, None, {}, {"pending_key": body})
-
-    return RetryCallbacks(
-        record_id,
-        partial(apply_response, screen, session, mutation),
-        partial(describe_success, session, screen.console, mutation, subject),
-        partial(_follow_up, screen, session, mutation, subject, body),
-        mutation.one_time_member,
-    )
+    return record_id, _make_callbacks(screen, session, mutation, subject, body)
 
 
 async def _follow_up(

@@ -21,7 +21,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
 from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
-    RetryCallbacks,
+    WriteCallbacks,
     WriteSender,
     make_typed_confirmation,
     profile_label,
@@ -152,7 +152,8 @@ class UnconfirmedWrites:
         return f"{what}, outcome unknown; {key} or :outbox retries or discards {them}"
 
 
-def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> RetryCallbacks:
+def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> tuple[str, WriteCallbacks]:
+    """Return the id of the record of a write, and what follows its retry."""
     from runwatch.tui.flows.action_dialog import make_retry_callbacks
 
     operation, written = OPERATIONS[write.request.operation], write.request
@@ -171,7 +172,7 @@ def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
                 screen.console.show_run(run.id)
         session.live.refresh(Run)
 
-    return RetryCallbacks("kept", done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
+    return "kept", WriteCallbacks(done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
 
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
@@ -193,9 +194,8 @@ def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWri
         age=_sent(screen, write),
         shows_secret=_shows_secret(write),
     )
-    record_id, done, describe, after, secret_member = _callbacks(screen, session, write)
-    items = [PendingWrite(record_id, written, write)]
-    return WriteSender(screen, session, text, items, done, describe=describe, after=after, secret_member=secret_member)
+    record_id, callbacks = _callbacks(screen, session, write)
+    return WriteSender(screen, session, text, [PendingWrite(record_id, written, write)], callbacks)
 
 
 class _RetrySeveral(WriteSender):
@@ -221,10 +221,11 @@ class _RetrySeveral(WriteSender):
         def done(key: str, response: Any, _: bool) -> None:
             # Nothing opens: the user looks at all of them.
             is_watched = False
-            callbacks[key].done(callbacks[key].record_id, response, is_watched)
+            record_id, followed = callbacks[key]
+            followed.done(record_id, response, is_watched)
 
         items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
-        super().__init__(screen, session, text, items, done)
+        super().__init__(screen, session, text, items, WriteCallbacks(done))
 
     def _title(self) -> str:
         return f"{len(self._items)} requests retried"
@@ -260,7 +261,7 @@ class _Discard(WriteSender):
         )
         keys = _row_keys(writes)
         items = [PendingWrite(keys[write.id], write.request, write) for write in writes]
-        super().__init__(screen, session, text, items, lambda *_: None)
+        super().__init__(screen, session, text, items, WriteCallbacks(lambda *_: None))
 
     def _title(self) -> str:
         if len(self._writes) == 1:

@@ -17,6 +17,7 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
+    WriteCallbacks,
     WriteSender,
     list_age,
     make_typed_confirmation,
@@ -118,7 +119,7 @@ def _build_cancel_dialog(
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteSender(screen, session, make_updated(), writes, done)
+    return WriteSender(screen, session, make_updated(), writes, WriteCallbacks(done))
 
 
 def build_submit_dialog(
@@ -161,7 +162,8 @@ def build_submit_dialog(
         done(run.id, is_watched)
 
     writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
-    return WriteSender(screen, session, text, writes, accepted, refused=refused, after=make_run_opener(screen))
+    callbacks = WriteCallbacks(accepted, after=make_run_opener(screen), refused=refused)
+    return WriteSender(screen, session, text, writes, callbacks)
 
 
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:

@@ -88,14 +88,27 @@ If it is closed, the user does something else by now, so nothing may be selected
 """
 
 
-class RetryCallbacks(NamedTuple):
-    """What follows the successful retry of a write; see :class:`WriteSender` for all but the id of its record."""
+class WriteCallbacks(NamedTuple):
+    """What follows a write.
 
-    record_id: str
+    Attributes:
+        done: Called after each success.
+        describe: Returns the text about the successful response of a single write, shown after "done"; ``None`` for the
+            id and status of its record.
+        after: Called with the response once the dialog of a single successful write has closed.
+        secret_member: Member of a single write's response that holds a secret, shown only this once.
+        refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
+            ``None`` for that of its code.
+        completed: Returns from the response what the notice begins with, where a step that leads to the next one is
+            completed: its dialog has no room for more. Empty otherwise.
+    """
+
     done: Done
     describe: Callable[[Any], Awaitable[StyledSpans]] | None = None
     after: Callable[[Any], Awaitable[None]] | None = None
     secret_member: str = ""
+    refused: Callable[[RunwatchError], SafeText | None] | None = None
+    completed: Callable[[Any], str] = lambda _: ""
 
 
 class WriteSender:
@@ -103,16 +116,6 @@ class WriteSender:
 
     The console owns the work: it goes on when the dialog and the screen that opened it are closed, and its outcome is
     then told in a notice.
-
-    Args:
-        done: Called after each success.
-        describe: Returns the text about the successful response of a single write, shown after "done".
-        refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
-            ``None`` for that of its code.
-        after: Called with the response once the dialog of a single successful write has closed.
-        secret_member: Member of a single write's response that holds a secret, shown only this once.
-        completed: Returns from the response what the notice begins with, where a step that leads to the next one is
-            completed: its dialog has no room for more. Empty otherwise.
     """
 
     def __init__(
@@ -121,19 +124,9 @@ class WriteSender:
         session: ServiceSession,
         text: DialogText,
         items: Sequence[PendingWrite],
-        done: Done,
-        *,
-        describe: Callable[[Any], Awaitable[StyledSpans]] | None = None,
-        refused: Callable[[RunwatchError], SafeText | None] | None = None,
-        after: Callable[[Any], Awaitable[None]] | None = None,
-        secret_member: str = "",
-        completed: Callable[[Any], str] = lambda _: "",
+        callbacks: WriteCallbacks,
     ) -> None:
-        self._after = after
-        self._completed = completed
-        self._secret_member = secret_member
-        self._describe = describe or self._describe_record
-        self._refused = refused
+        self._callbacks: Final = callbacks
         self._response: Any = None
         self._notice: tuple[str, str] | None = None
         self._screen = screen
@@ -141,7 +134,6 @@ class WriteSender:
         self._session = session
         self._items = tuple(items)
         self._operation: Final = OPERATIONS[items[0].write.operation]
-        self._done = done
         self._work: Worker[None] | None = None
         self._is_held = False
         self._statuses: dict[str, str] = {}
@@ -166,16 +158,18 @@ class WriteSender:
         """
         console = self._console
         if self.dialog.state == "done":
-            if self._after is not None and len(self._items) == 1:
-                console.call_later(self._after, self._response)
+            if self._callbacks.after is not None and len(self._items) == 1:
+                console.call_later(self._callbacks.after, self._response)
             if self._notice is not None:
                 console.call_later(console.notify_user, *self._notice)
         if self._is_held and self._work is not None:
             self._work.cancel()
             console.notify_user("Closed during a rate-limit hold; it was not sent", Role.WARN)
 
-    async def _describe_record(self, response: Any) -> StyledSpans:
-        return describe_created_record(response, find_id_member(self._operation))
+    async def _describe(self) -> StyledSpans:
+        if self._callbacks.describe is not None:
+            return await self._callbacks.describe(self._response)
+        return describe_created_record(self._response, find_id_member(self._operation))
 
     async def _send(self) -> None:
         try:
@@ -185,7 +179,7 @@ class WriteSender:
                     outcomes.append(await self._deliver(item))
                     batch.settled += 1
             is_one = len(outcomes) == 1 and outcomes[0] is None
-            description = await self._describe(self._response) if is_one else line("")
+            description = await self._describe() if is_one else line("")
             try:
                 # First, so that a form that opens next knows them. Their notice stays after the dialog has closed.
                 await self._console.report_unconfirmed_writes()
@@ -219,7 +213,7 @@ class WriteSender:
             is_new = item.unconfirmed is None and not isinstance(error, WriteInProgressError)
             had_no_effect = is_new or isinstance(error, ApiError)
             entry = self.problem_entry(error, had_no_effect=had_no_effect)
-            step = self._refused(error) if self._refused else None
+            step = self._callbacks.refused(error) if self._callbacks.refused else None
             # Without a response there is no code to explain, only what is wrong here or with the connection.
             if step is None and error.hint and not isinstance(error, ApiProblem):
                 step = line(error.hint, None)
@@ -239,7 +233,7 @@ class WriteSender:
             # What is new comes first, so that a narrow window cuts the id.
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
             dot = f" {self._console.glyphs.dot} "
-            if step := self._completed(self._response):
+            if step := self._callbacks.completed(self._response):
                 self._notice = dot.join((step, *news, done.removeprefix("done "))), Role.GOOD
             else:
                 self._notice = f"{self._title()}: {dot.join((*news, done))}", Role.GOOD
@@ -279,8 +273,8 @@ class WriteSender:
             words += f"; :open {record_id} shows it"
         if is_one:
             self.dialog.state = "done" if first is None else "unknown" if is_unknown else "refused"
-            if self._refused is not None and self.dialog.state == "refused" and first is not None:
-                self._refused(first)
+            if self._callbacks.refused is not None and self.dialog.state == "refused" and first is not None:
+                self._callbacks.refused(first)
             if self._screen.is_attached:
                 self._screen.dialog_closed(self.dialog)
         self._console.notify_user(f"{self._title()}: {words}", Role.GOOD if first is None else Role.WARN)
@@ -296,10 +290,11 @@ class WriteSender:
 
     def _offer_secret(self) -> bool:
         """Show the response's one-time secret on the dialog, if the action declares one; return whether there is."""
-        secret = self._response.get(self._secret_member) if isinstance(self._response, dict) else None
+        member = self._callbacks.secret_member
+        secret = self._response.get(member) if isinstance(self._response, dict) else None
         if not isinstance(secret, str) or not secret:
             return False
-        self.dialog.offer_secret(line(self._secret_member), Secret(secret))
+        self.dialog.offer_secret(line(member), Secret(secret))
         return True
 
     async def _deliver(self, item: PendingWrite) -> RunwatchError | None:
@@ -332,7 +327,7 @@ class WriteSender:
             item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
         )
         self._response = result.value
-        self._done(item.id, result.value, self.dialog.is_open)
+        self._callbacks.done(item.id, result.value, self.dialog.is_open)
         return None
 
     def _show_outcome(self, item: PendingWrite, outcome: StyledSpan) -> None:
