@@ -16,17 +16,14 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the wall time, aware, in UTC."""
-        ...
 
     def monotonic(self) -> float:
         """Return monotonic seconds, for ages and deadlines."""
-        ...
 
     async def sleep(self, seconds: float) -> None: ...
 
     def chance(self) -> float:
         """Return a number from 0 (included) to 1 (excluded), for jitter and sampling."""
-        ...
 
 
 _RESOLUTION_S: Final = 1e-6

@@ -59,7 +59,7 @@ def run_write(call: Invocation, *, shown: ResourceSpec[Any] | None = None, finis
     mutation = _mutation(action)
     assert spec.record.WIRE is not None
     subject = None if record_id is None else spec.record({spec.record.WIRE.id: record_id})
-    content = _content(call, mutation, subject, body)
+    content = _content(mutation, subject, body)
     if record_id is None and not content:
         # A create request without members has no body, as in the official clients.
         content = None
@@ -192,9 +192,7 @@ def _seconds(option: str, text: str, max_s: int) -> int:
     return seconds
 
 
-def _content(
-    call: Invocation, mutation: Mutation[Any], subject: Record | None, body: Mapping[str, Any]
-) -> dict[str, Any] | None:
+def _content(mutation: Mutation[Any], subject: Record | None, body: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the body to send, with fixed members and defaults; ``None`` if the write has no body."""
     if not has_body(mutation):
         return None

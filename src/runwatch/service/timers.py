@@ -14,4 +14,3 @@ class Timers(Protocol):
 
     def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> TimerHandle:
         """Call something after a delay in seconds."""
-        ...

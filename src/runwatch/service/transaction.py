@@ -46,11 +46,9 @@ class RunQueue(Protocol):
 
     def add(self, connection: Connection, execution_id: str) -> None:
         """Have the run driven once the transaction is committed; do nothing if it waits already."""
-        ...
 
     def abort(self, connection: Connection, execution_id: str) -> None:
         """Have the run's driver drop what it does once the transaction is committed, and drive it no more."""
-        ...
 
 
 class _Driver(Protocol):

@@ -80,7 +80,6 @@ class KeyedConnection(Protocol):
 
     def identify(self, *, is_keyed: bool) -> None:
         """Record whether the current request has a valid key."""
-        ...
 
 
 class ServiceApp:

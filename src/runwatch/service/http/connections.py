@@ -36,7 +36,6 @@ _ABSENT: Final = object()
 class Connection(Protocol):
     def drop(self) -> None:
         """Close at once, without a response."""
-        ...
 
 
 def raise_descriptor_limit() -> int:

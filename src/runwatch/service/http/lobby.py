@@ -53,7 +53,6 @@ class BuildProtocol(Protocol):
 
     def __call__(self, *, is_keyed: bool) -> asyncio.BaseProtocol:
         """Make a protocol; ``is_keyed`` says whether the first request has a valid key."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

@@ -31,12 +31,10 @@ class EventSequence(Protocol):
     @property
     def length(self) -> int:
         """Number of events at the last :meth:`grow`."""
-        ...
 
     @property
     def gaps(self) -> Sequence[EventGap]:
         """The gaps, oldest first."""
-        ...
 
     async def grow(self) -> Sequence[int]:
         """Add the events stored since the last call.
@@ -45,13 +43,11 @@ class EventSequence(Protocol):
             The numbers of the new events that precede older ones, in order; an older event's number grows by one for
             each insertion up to it.
         """
-        ...
 
     async def window(self, start: int, count: int) -> list[RunEvent]: ...
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
         """Return the numbers in ``[start, stop)`` whose events a filter keeps, in order."""
-        ...
 
     async def holding(self, text: str, start: int, stop: int) -> list[int]:
         """Return the numbers in ``[start, stop)`` of events whose JSON contains a text, where the database is faster
@@ -61,7 +57,6 @@ class EventSequence(Protocol):
             UsageError: The text is too long.
             DataError: The database cannot be read.
         """
-        ...
 
 
 class MemorySequence:

@@ -30,4 +30,3 @@ class JumpPlace(Protocol):
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Yield the places in sight."""
-        ...

@@ -56,38 +56,30 @@ class ProfileSessions(Protocol):
     @property
     def known(self) -> tuple[str, ...]:
         """All profiles, the current one first."""
-        ...
 
     @property
     def shown(self) -> tuple[str, ...]:
         """The profiles listed together."""
-        ...
 
     @property
     def are_all_shown(self) -> bool:
         """Whether the user has not chosen; records of profiles missing from the settings file are shown then too."""
-        ...
 
     @property
     def failures(self) -> dict[str, RunwatchError]:
         """Errors of sessions that could not be opened; removing an entry makes the profile be tried again."""
-        ...
 
     def choose(self, names: tuple[str, ...] | None) -> None:
         """Choose the profiles listed together; ``None`` for all."""
-        ...
 
     def session(self, name: str) -> ServiceSession | None:
         """Return the session of a profile if it is open."""
-        ...
 
     async def open(self, name: str) -> None:
         """Open the session of a profile unless that was done or begun; keep a failure in :attr:`failures`."""
-        ...
 
     def go_to(self, name: str) -> bool:
         """Switch the console to a profile; return whether its session is open."""
-        ...
 
 
 MAX_RECENT_COMMANDS: Final = 5

@@ -14,7 +14,6 @@ FILE_PROFILE = "file"
 class RowSource(Protocol):
     def items(self) -> Sequence[Any]:
         """Return all records in order; the same object until one of them changes."""
-        ...
 
     def state(self) -> PaneState: ...
 
@@ -22,7 +21,6 @@ class RowSource(Protocol):
 
     async def read(self) -> None:
         """Read what is not pushed; called when the screen opens and after every request."""
-        ...
 
 
 @runtime_checkable
@@ -31,7 +29,6 @@ class SearchableSource(Protocol):
 
     def seek(self, text: str) -> None:
         """From the next read on, return records whose id occurs in a text; ``""`` ends it."""
-        ...
 
 
 @runtime_checkable
@@ -40,4 +37,3 @@ class NotedSource(Protocol):
 
     async def read_notes(self) -> None:
         """Read local notes written in this or another console."""
-        ...

@@ -58,17 +58,14 @@ class FilterableRow(Protocol):
     @property
     def now(self) -> datetime:
         """The time that ages are relative to."""
-        ...
 
     def value(self, name: str) -> object:
         """Return the exact value of a field; ``None`` if absent."""
-        ...
 
     def shown(self, name: str) -> tuple[str, ...]: ...
 
     def text(self) -> str:
         """Return the texts of the row, one per line."""
-        ...
 
     def contains(self, folded: bytes) -> bool:
         """Whether that contains a text, ignoring case.
@@ -76,7 +73,6 @@ class FilterableRow(Protocol):
         Args:
             folded: The text from :func:`runwatch.base.text.fold_text`.
         """
-        ...
 
     def flag(self, name: str) -> bool: ...
 

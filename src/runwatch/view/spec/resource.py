@@ -26,7 +26,6 @@ class Subject(Protocol):
     @property
     def id(self) -> str:
         """Id for selection, copying and links; not cleaned for display."""
-        ...
 
     @property
     def raw(self) -> Mapping[str, Any]: ...

@@ -48,7 +48,6 @@ class ModelCaller(Protocol):
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,15 +64,12 @@ class LineSource(Protocol):
         ``None`` is a line still to be loaded. The source loads it, and its owner then calls
         :meth:`EventLog.refresh_lines_of`.
         """
-        ...
 
     def mark(self) -> int:
         """Return the current end, for :meth:`since`; independent of the filter."""
-        ...
 
     def since(self, mark: int) -> int:
         """Return how many lines arrived after a mark."""
-        ...
 
 
 class EmptyLineSource:

@@ -67,7 +67,6 @@ class TableRow(Protocol):
     @property
     def key(self) -> str:
         """Identifies the row in its table."""
-        ...
 
     def cell(self, column: Any) -> StyledText: ...
 

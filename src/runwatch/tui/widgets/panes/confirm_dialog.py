@@ -130,15 +130,12 @@ class Sender(Protocol):
 
     def send(self) -> None:
         """Send the writes, or retry those with unknown outcome."""
-        ...
 
     def send_now(self) -> None:
         """Send without waiting for the end of a rate-limit hold."""
-        ...
 
     def leave(self) -> None:
         """Called when the dialog has closed; requests under way continue."""
-        ...
 
 
 class ConfirmDialog(Dialog[None]):
