@@ -18,7 +18,7 @@ PATH = "/v1/problem-lookups"
 async def answered(local: Local, cause: str | None, **more: Any) -> str:
     """Have the service answer a problem, and give its instance."""
     refusal = RefusalError("upstream_unavailable", cause=cause)
-    answer = await local.context.problems.answer(refusal, method="GET", path="/v1/x", **more)
+    answer = await local.context.problems.respond(refusal, method="GET", path="/v1/x", **more)
     return str(httpx.Response(answer.status, content=answer.body).json()["instance"])
 
 

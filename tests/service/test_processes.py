@@ -137,7 +137,7 @@ async def test_nobody_waits_for_a_database_that_hangs(team: Team, monkeypatch: p
         check(await api.http.post("/v1/executions", json=echo_body(), headers=keyed("k")), "service_unavailable")
         # Whether the write of the second one was begun is a matter of chance.
         written.clear()
-        await api.context.problems.answer(RefusalError("service_unavailable"), principal=principal)
+        await api.context.problems.respond(RefusalError("service_unavailable"), principal=principal)
         assert written == []
     assert (await api.http.get("/v1/account")).status_code == 200
 

@@ -46,7 +46,7 @@ def _word(message: Message) -> str:
 def read(data: bytes) -> list[str]:
     """What these bytes mean when nothing comes behind them."""
     reader = InputParser()
-    return [*told(reader.feed(data)), *told(reader.rest(PAUSE_S))]
+    return [*told(reader.feed(data)), *told(reader.resolve_after(PAUSE_S))]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_what_is_no_key_is_left_out(data: bytes) -> None:
 def test_a_half_sequence_is_nothing_once_its_rest_does_not_come(half: bytes) -> None:
     reader = InputParser()
     assert told(reader.feed(half)) == []
-    assert told(reader.rest(PAUSE_S)) == []
+    assert told(reader.resolve_after(PAUSE_S)) == []
     assert told(reader.feed(b"q")) == ["q"]
 
 
@@ -147,7 +147,7 @@ def test_no_bytes_end_it(pieces: list[bytes]) -> None:
     reader = InputParser()
     for piece in pieces:
         told(reader.feed(piece))
-    told(reader.rest(PASTE_TIMEOUT_S))
+    told(reader.resolve_after(PASTE_TIMEOUT_S))
     told(reader.feed(b"\x1b[201~"))
     told(reader.feed(b"\r\r\r"))
     assert told(reader.feed(b"q")) == ["q"]
@@ -167,16 +167,16 @@ def test_a_pasted_text_is_one_paste_and_no_key(entry: Any) -> None:
 def test_the_user_gets_out_of_a_paste_whose_end_was_lost() -> None:
     reader = InputParser()
     assert told(reader.feed(b"\x1b[200~half of it")) == []
-    assert told(reader.rest(PASTE_TIMEOUT_S / 2)) == []
+    assert told(reader.resolve_after(PASTE_TIMEOUT_S / 2)) == []
     assert told(reader.feed(b"q")) == []
-    assert told(reader.rest(PASTE_TIMEOUT_S)) == []
+    assert told(reader.resolve_after(PASTE_TIMEOUT_S)) == []
     assert told(reader.feed(b"\x03")) == ["pasted 'half of itq'", "ctrl+c"]
 
 
 def test_the_rest_of_a_paste_that_comes_late_is_no_key() -> None:
     reader = InputParser()
     assert told(reader.feed(b"\x1b[200~one ")) == []
-    assert told(reader.rest(PASTE_TIMEOUT_S)) == []
+    assert told(reader.resolve_after(PASTE_TIMEOUT_S)) == []
     assert told(reader.feed(b"two")) == []
     assert told(reader.feed(b" three\x1b[201~")) == ["pasted 'one two three'"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.tui.terminal.link_load import BUFFERED, FORGET_S, MAX_REST_S, REST, LinkLoad
+from runwatch.tui.terminal.link_load import BUFFERED, FORGET_S, MAX_REST_S, REST_FACTOR, LinkLoad
 
 RATE = 32_000
 """Bytes a second of a slow link."""
@@ -31,8 +31,8 @@ def test_a_link_that_does_not_make_writes_wait_never_rests(waiting: int, waited_
 def test_a_slow_link_rests_after_a_picture_as_a_multiple_of_what_it_needs() -> None:
     load = slow_link()
     load.note_write(RATE // 10, 110.0)
-    assert not load.has_rested(110.0 + 0.99 * (1 + REST) / 10)
-    assert load.has_rested(110.0 + 1.01 * (1 + REST) / 10)
+    assert not load.has_rested(110.0 + 0.99 * (1 + REST_FACTOR) / 10)
+    assert load.has_rested(110.0 + 1.01 * (1 + REST_FACTOR) / 10)
 
 
 def test_what_is_on_its_way_counts_too() -> None:

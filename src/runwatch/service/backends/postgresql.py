@@ -185,14 +185,14 @@ class PostgresDatabase(Backend):
         event.listen(self.writer, "commit", self._note_return)
 
     def is_new(self) -> bool:
-        with self.told_at_start(), contextlib.closing(self._connect(autocommit=True)) as connection:
+        with self.translate_start_errors(), contextlib.closing(self._connect(autocommit=True)) as connection:
             if not connection.execute(EXISTS).fetchone():
                 return True
             return connection.execute("SELECT 1 FROM tenants LIMIT 1").fetchone() is None
 
     def open_writer(self, schema_version: int) -> None:
         try:
-            with self.told_at_start(), self.writer.begin() as connection:
+            with self.translate_start_errors(), self.writer.begin() as connection:
                 opening, identity = self._prepare(connection, schema_version)
                 cast(Session, connection.connection.dbapi_connection).limit_s = Session.limit_s
             self._opening, self._version = opening, schema_version
@@ -528,7 +528,7 @@ class PostgresDatabase(Backend):
         self._transaction_id = connection.exec_driver_sql(statement).scalar_one()
 
     @contextlib.contextmanager
-    def told_at_start(self) -> Iterator[None]:
+    def translate_start_errors(self) -> Iterator[None]:
         """Translate every error of the database at a start.
 
         Raises:

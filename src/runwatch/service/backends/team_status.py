@@ -91,7 +91,7 @@ def read_status(url: Secret) -> TeamStatus:
         DataError: the database cannot be reached, or no service has used it.
     """
     backend = PostgresDatabase(url, Path())
-    with backend.told_at_start(), Session.connect("", **backend.parameters) as connection:
+    with backend.translate_start_errors(), Session.connect("", **backend.parameters) as connection:
         connection.read_only = True
 
         def ask(question: LiteralString, *values: object) -> list[tuple[Any, ...]]:
@@ -114,7 +114,7 @@ def list_processes(url: Secret) -> tuple[Process, ...]:
         DataError: the database cannot be reached.
     """
     backend = PostgresDatabase(url, Path())
-    with backend.told_at_start(), Session.connect("", **backend.parameters) as connection:
+    with backend.translate_start_errors(), Session.connect("", **backend.parameters) as connection:
         return tuple(_process(name, since) for name, since in connection.execute(_PROCESSES).fetchall())
 
 

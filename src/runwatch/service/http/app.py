@@ -123,30 +123,30 @@ class ServiceApp:
         began = self.context.clock.monotonic()
         self.context.touch()
         try:
-            answer = await (self._answer_in_reach(visit) if self.context.is_shared else self._answer(visit))
+            response = await (self._respond_in_reach(visit) if self.context.is_shared else self._respond(visit))
         except ClientDisconnect:
             return
         except (Exception, asyncio.CancelledError) as error:
-            answer = await self.refuse(_refusal_from_error(error, visit.request), visit)
-        response, request = _build_response(answer, visit), visit.request
-        if answer.further_parts is None:
-            await response(request.scope, request.receive, send)
+            response = await self.refuse(_refusal_from_error(error, visit.request), visit)
+        http_response, request = _build_response(response, visit), visit.request
+        if response.further_parts is None:
+            await http_response(request.scope, request.receive, send)
         else:
-            await self._send_parts(response, answer.further_parts, request, send)
+            await self._send_parts(http_response, response.further_parts, request, send)
         self.context.touch()
-        _log_access(visit, answer.status, self.context.clock.monotonic() - began)
+        _log_access(visit, response.status, self.context.clock.monotonic() - began)
 
     async def _send_parts(
-        self, response: Response, further_parts: AsyncGenerator[bytes, None], request: Request, send: Send
+        self, http_response: Response, further_parts: AsyncGenerator[bytes, None], request: Request, send: Send
     ) -> None:
         """Send a body as it is made, while the caller stays; make none for ``HEAD``."""
         # The length is not known yet.
-        headers = [(name, value) for name, value in response.raw_headers if name != b"content-length"]
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        headers = [(name, value) for name, value in http_response.raw_headers if name != b"content-length"]
+        await send({"type": "http.response.start", "status": http_response.status_code, "headers": headers})
         if request.method != "HEAD":
             leaving = asyncio.ensure_future(_leaving(request))
             try:
-                await send({"type": "http.response.body", "body": response.body, "more_body": True})
+                await send({"type": "http.response.body", "body": http_response.body, "more_body": True})
                 async with contextlib.aclosing(further_parts):
                     async for part in further_parts:
                         if leaving.done():
@@ -179,22 +179,22 @@ class ServiceApp:
     async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
         """Build the response to a refused request; without a visit, to bytes that are not a request."""
         if visit is None:
-            return await self.context.problems.answer(refusal)
+            return await self.context.problems.respond(refusal)
         principal = None if visit.principal is ANONYMOUS else visit.principal
-        answer = await self.context.problems.answer(
+        response = await self.context.problems.respond(
             refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
         )
         if not visit.is_page:
-            return answer
-        return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(answer)
+            return response
+        return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(response)
 
-    async def _answer_in_reach(self, visit: _Visit) -> ServiceResponse:
+    async def _respond_in_reach(self, visit: _Visit) -> ServiceResponse:
         """Answer a request, unless the database hangs."""
         scope = asyncio.timeout(None)
         timer = self.context.timers.call_later(PATIENCE_S, self._doubt, scope)
         try:
             async with scope:
-                return await self._answer(visit)
+                return await self._respond(visit)
         except TimeoutError as error:
             if not scope.expired():
                 raise
@@ -219,7 +219,7 @@ class ServiceApp:
             else:
                 await self.context.clock.sleep(READY_S)
 
-    async def _answer(self, visit: _Visit) -> ServiceResponse:
+    async def _respond(self, visit: _Visit) -> ServiceResponse:
         request = visit.request
         self._check_origin(request)
         if not self.context.options.has_interface:
@@ -248,7 +248,7 @@ class ServiceApp:
         in_flight = self.context.strangers.bytes_in_flight if visit.is_strangers else self.context.bytes_in_flight
         # Decoded content takes many times the memory of its bytes, so they count until the response is complete.
         with in_flight.share() as share:
-            return await replace(call, **await self._read(visit, endpoint, share)).answer_once(
+            return await replace(call, **await self._read(visit, endpoint, share)).respond_once(
                 endpoint.handle, is_one_write=endpoint.is_one_write
             )
 
@@ -401,20 +401,20 @@ def _refusal_from_error(error: BaseException, request: Request) -> RefusalError:
     return RefusalError("internal", cause=f"{type(error).__name__}: {error}")
 
 
-def _build_response(answer: ServiceResponse, visit: _Visit) -> Response:
+def _build_response(response: ServiceResponse, visit: _Visit) -> Response:
     """Build the response with its headers; of a body in parts, the first one."""
-    headers = dict(header for header in (*_HEADERS, *answer.headers) if header[0] != "Set-Cookie")
+    headers = dict(header for header in (*_HEADERS, *response.headers) if header[0] != "Set-Cookie")
     is_doubtful = {"content-length", "transfer-encoding"} <= set(visit.request.headers)
-    if visit.leaves_body or is_doubtful or (answer.status >= _FAILED and visit.is_strangers and not visit.is_page):
+    if visit.leaves_body or is_doubtful or (response.status >= _FAILED and visit.is_strangers and not visit.is_page):
         # The connection closes after this response; without this header a caller would send its next request into it.
         # Where a body has two lengths, a proxy may see another end of it (RFC 9112, section 6.1). A caller without a
         # key whose request fails needs a new connection for the next one, and few of those are accepted at a time.
         headers["connection"] = "close"
-    response = Response(answer.body, answer.status, headers, answer.media_type if answer.body else None)
-    for name, value in answer.headers:
+    http_response = Response(response.body, response.status, headers, response.media_type if response.body else None)
+    for name, value in response.headers:
         if name == "Set-Cookie":
-            response.headers.append("set-cookie", value)
-    return response
+            http_response.headers.append("set-cookie", value)
+    return http_response
 
 
 def _log_access(visit: _Visit, status: int, seconds: float) -> None:

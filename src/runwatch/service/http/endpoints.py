@@ -45,7 +45,7 @@ class Endpoint:
         takes_body: Whether a JSON body is required.
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honors one.
         is_one_write: Whether the handler changes nothing but by one :meth:`ServiceCall.write_with`; see
-            :meth:`ServiceCall.answer_once`.
+            :meth:`ServiceCall.respond_once`.
         is_open: Whether no API key is required. A key that is sent must still be valid. Without one the caller is
             :data:`runwatch.service.access.authentication.ANONYMOUS`, and idempotency keys are ignored.
         is_page: Whether the user's browser calls it: it also accepts the fields of an HTML form, as text, and shows

@@ -197,9 +197,9 @@ def see_other(address: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Ser
     return ServiceResponse(303, headers=(*_HEADERS, ("Location", address), *headers))
 
 
-def render_problem_page(answer: ServiceResponse) -> ServiceResponse:
+def render_problem_page(response: ServiceResponse) -> ServiceResponse:
     """Build the page of a Problem: what failed, why, what to do, and the id to quote."""
-    problem = loads(answer.body)
+    problem = loads(response.body)
     code = str(problem["type"]).rpartition("/")[2]
     title, advice = _PROBLEMS.get(code, _OTHERWISE)
     why = [problem.get("detail", ""), *(entry["message"] for entry in problem.get("errors", ()))]
@@ -208,7 +208,7 @@ def render_problem_page(answer: ServiceResponse) -> ServiceResponse:
     # An empty reference is the page's own address, which it opens again.
     again = '<p><a href="">Open the form again</a></p>' if code in _OPENS_AGAIN else ""
     body = f"{_heading(title)}{_paragraphs([*filter(None, why), advice])}{again}{_occurrence(problem)}"
-    return _document(title, body, answer.status, answer.headers)
+    return _document(title, body, response.status, response.headers)
 
 
 def _document(title: str, body: str, status: int, headers: tuple[tuple[str, str], ...]) -> ServiceResponse:

@@ -157,7 +157,7 @@ class IdempotentRequest:
         """Return the identity of requests that must not run at the same time."""
         return (self.principal.tenant_id, self.endpoint, self.key)
 
-    def first_answer(self, transaction: Transaction) -> ServiceResponse | None:
+    def first_response(self, transaction: Transaction) -> ServiceResponse | None:
         """Return the earlier response to the same request, or ``None`` when this is the first.
 
         Raises:
@@ -173,9 +173,9 @@ class IdempotentRequest:
             raise RefusalError("idempotency_conflict", "Send the same body with this key, or a new key with this body.")
         return ServiceResponse(row["status"], row["body"])
 
-    def record(self, transaction: Transaction, answer: ServiceResponse) -> None:
+    def record(self, transaction: Transaction, response: ServiceResponse) -> None:
         """Store a 2XX response as the first one; remove expired ones."""
-        if not 200 <= answer.status < 300:
+        if not 200 <= response.status < 300:
             return
         transaction.remove(idempotency_table, {}, until=("recorded_at", format_iso(transaction.now - KEY_LIFETIME)))
         transaction.add(
@@ -183,8 +183,8 @@ class IdempotentRequest:
             **self._row,
             principal_id=self.principal.key_id,
             digest=self.digest,
-            status=answer.status,
-            body=answer.body if answer.kept is None else answer.kept,
+            status=response.status,
+            body=response.body if response.kept is None else response.kept,
             recorded_at=format_iso(transaction.now),
         )
 

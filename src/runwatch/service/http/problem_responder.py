@@ -72,7 +72,7 @@ class ProblemResponder:
         self._storing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def answer(
+    async def respond(
         self, refusal: RefusalError, *, method: str = "", path: str = "", principal: Principal | None = None
     ) -> ServiceResponse:
         """Build the response to a refused request. With a principal, its Problem is first stored with its cause.

@@ -56,8 +56,8 @@ class ServiceCall:
 
     async def write(self, effect: Callable[[Transaction], object]) -> ServiceResponse:
         """Apply an effect and respond with its result; see :meth:`write_with`."""
-        answer, _ = await self.write_with(lambda transaction: (effect(transaction), None))
-        return answer
+        response, _ = await self.write_with(lambda transaction: (effect(transaction), None))
+        return response
 
     async def write_with(self, effect: Callable[[Transaction], tuple[object, T]]) -> tuple[ServiceResponse, T]:
         """Apply an effect and store its response for the idempotency key atomically; return both results once on disk.
@@ -74,17 +74,17 @@ class ServiceCall:
         def write_once(transaction: Transaction) -> tuple[ServiceResponse, T]:
             if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
                 raise RefusalError("unauthenticated", "The key is not active any more.")
-            if is_shared and keyed is not None and (first := keyed.first_answer(transaction)) is not None:
+            if is_shared and keyed is not None and (first := keyed.first_response(transaction)) is not None:
                 raise _AnsweredElsewhere(first)
             result, extra = effect(transaction)
-            answer = result if isinstance(result, ServiceResponse) else make_json_response(result)
+            response = result if isinstance(result, ServiceResponse) else make_json_response(result)
             if keyed is not None:
-                keyed.record(transaction, answer)
-            return answer, extra
+                keyed.record(transaction, response)
+            return response, extra
 
         return await self.context.database.write(write_once)
 
-    async def answer_once(self, handle: Handler, *, is_one_write: bool) -> ServiceResponse:
+    async def respond_once(self, handle: Handler, *, is_one_write: bool) -> ServiceResponse:
         """Answer a mutation. A request whose key was answered before gets that response again, not its handler's.
 
         Requests with the same key wait for each other, and :meth:`write_with` stores the response (manual: interface,
@@ -99,13 +99,13 @@ class ServiceCall:
         """
         if self.keyed is None:
             return await handle(self)
-        find_first = partial(self.context.database.read_statement, self.keyed.first_answer)
+        find_first = partial(self.context.database.read_statement, self.keyed.first_response)
         is_unseen = is_one_write and self.context.is_shared
         async with self.context.turns.of(self.keyed):
             try:
                 return (None if is_unseen else await find_first()) or await handle(self)
             except _AnsweredElsewhere as known:
-                return known.answer
+                return known.response
             except RefusalError:
                 # A handler may refuse before its write; the first response counts all the same.
                 if is_unseen and (first := await find_first()) is not None:
@@ -120,4 +120,4 @@ Handler = Callable[[ServiceCall], Awaitable[ServiceResponse]]
 class _AnsweredElsewhere(Exception):
     """Another process has answered the same request meanwhile."""
 
-    answer: ServiceResponse
+    response: ServiceResponse

@@ -54,8 +54,8 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
     row = await call.read(lambda transaction: applications.find_by_key(transaction, tenant_id, template_id, key))
     if row is None:
         return make_json_response({"application": None})
-    answer = await _up_to_date(call, row["application_id"])
-    return make_json_response({"application": loads(answer.body)})
+    response = await _up_to_date(call, row["application_id"])
+    return make_json_response({"application": loads(response.body)})
 
 
 async def read_application(call: ServiceCall) -> ServiceResponse:
@@ -103,10 +103,10 @@ async def _write(
     call: ServiceCall, effect: Callable[[Transaction], tuple[ServiceResponse, list[RunState]]]
 ) -> ServiceResponse:
     """Apply an effect, and drive the runs that it submitted."""
-    answer, accepted = await call.write_with(effect)
+    response, accepted = await call.write_with(effect)
     for run in accepted:
         call.context.engine.drive(run)
-    return answer
+    return response
 
 
 async def _up_to_date(call: ServiceCall, application_id: str) -> ServiceResponse:

@@ -37,10 +37,10 @@ async def submit(call: ServiceCall) -> ServiceResponse:
         run = submission.submit(transaction, call.tenant_id, call.principal.key_id, request, call.content)
         return runs.run_json(run), run
 
-    answer, run = await call.write_with(effect)
+    response, run = await call.write_with(effect)
     # The run is on disk now. A replayed request does not get here, so each run is started once.
     call.context.engine.drive(run)
-    return answer
+    return response
 
 
 def list_runs(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
@@ -119,11 +119,11 @@ def read_result(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
 async def cancel(call: ServiceCall) -> ServiceResponse:
     """Cancel a run that is not final; a provider call in progress is not undone."""
     run_id, key_id = call.ids["execution_id"], call.principal.key_id
-    answer = await call.write(
+    response = await call.write(
         lambda transaction: runs.run_json(submission.cancel(transaction, call.tenant_id, key_id, run_id))
     )
     call.context.engine.let_go(run_id)
-    return answer
+    return response
 
 
 def _find(transaction: Transaction, call: ServiceCall) -> RunState:

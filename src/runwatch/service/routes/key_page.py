@@ -122,9 +122,9 @@ async def write_and_destroy(
     call: ServiceCall, subject_id: str, effect: Callable[[Transaction], object]
 ) -> ServiceResponse:
     """Change a check or an agent, and remove the keys that it loses by it."""
-    answer = await call.write(effect)
+    response = await call.write(effect)
     await bindings.destroy_retired(call.context.database, call.context.vault, subject_id)
-    return answer
+    return response
 
 
 def moved_refusal() -> RefusalError:

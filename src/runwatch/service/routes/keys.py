@@ -41,11 +41,11 @@ async def mint_key(call: ServiceCall) -> ServiceResponse:
         withheld = {**api_keys.key_json(row), "key_withheld": True}
         return make_one_time_response(api_keys.created_json(row, key), withheld), row
 
-    answer, row = await call.write_with(effect)
+    response, row = await call.write_with(effect)
     call.context.keys.add(
         hash_secret(key.reveal()), Principal(tenant_id, row["api_key_id"], request.role), row["expires_at"]
     )
-    return answer
+    return response
 
 
 def label_key(transaction: Transaction, call: ServiceCall, request: KeyLabel) -> dict[str, Any]:
@@ -62,11 +62,11 @@ async def revoke_key(call: ServiceCall) -> ServiceResponse:
         browser_sessions.end_all(transaction, key_id)
         return api_keys.key_json(row, call.context.key_uses), handoffs.expire(transaction, tenant_id)
 
-    answer, unused = await call.write_with(effect)
+    response, unused = await call.write_with(effect)
     call.context.keys.revoke(key_id)
     await call.context.vault.remove_all(unused)
     await bindings.destroy_all_retired(call.context.database, call.context.vault, tenant_id)
-    return answer
+    return response
 
 
 ENDPOINTS: Final = (

@@ -184,9 +184,9 @@ async def _write(
     call: ServiceCall, effect: Callable[[Transaction], tuple[dict[str, Any], str | None]]
 ) -> ServiceResponse:
     """Change a connection, and remove the secret that it no longer uses."""
-    answer, old = await call.write_with(effect)
+    response, old = await call.write_with(effect)
     await call.context.vault.remove_all([old])
-    return answer
+    return response
 
 
 def _how_to_test(connection: Row) -> str:

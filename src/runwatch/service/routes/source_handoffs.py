@@ -46,9 +46,9 @@ async def begin_handoff(call: ServiceCall) -> ServiceResponse:
         )
         return replace(make_continue_response(_handoff_json(transaction, row), address), status=_CREATED), over
 
-    answer, over = await call.write_with(effect)
+    response, over = await call.write_with(effect)
     await call.context.vault.remove_all(over)
-    return answer
+    return response
 
 
 async def read_handoff(call: ServiceCall) -> ServiceResponse:

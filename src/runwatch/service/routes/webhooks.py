@@ -54,11 +54,11 @@ async def remove_webhook(call: ServiceCall) -> ServiceResponse:
 
     A try in progress may still arrive; nothing is sent afterwards.
     """
-    answer, handle = await call.write_with(
+    response, handle = await call.write_with(
         lambda transaction: webhooks.remove(transaction, call.tenant_id, call.ids["webhook_id"])
     )
     await call.context.vault.remove(handle)
-    return answer
+    return response
 
 
 def list_deliveries(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
@@ -80,9 +80,9 @@ async def rotate_secret(call: ServiceCall) -> ServiceResponse:
             webhooks.set_secret(transaction, webhook_id, handle)
             return _response_with_secret(call, webhooks.find(transaction, tenant_id, webhook_id), secret), earlier
 
-        answer, earlier = await call.write_with(effect)
+        response, earlier = await call.write_with(effect)
     await call.context.vault.remove(earlier)
-    return answer
+    return response
 
 
 def replay(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class BrowserDriver(OutputDriver):
             if self._woken in readable:
                 return
             if not readable:
-                self._send_messages(parser.rest(LOOK_UP_S))
+                self._send_messages(parser.resolve_after(LOOK_UP_S))
                 continue
             data = os.read(0, READ_BYTES)
             if not data:

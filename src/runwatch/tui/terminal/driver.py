@@ -274,7 +274,7 @@ class ConsoleDriver(OutputDriver, LinuxDriver):
             patience = LOOK_UP_S if reader.is_undecided else None
             readable, _, _ = select.select([self.fileno, self._woken], [], [], patience)
             if not readable:
-                self._send_messages(reader.rest(LOOK_UP_S))
+                self._send_messages(reader.resolve_after(LOOK_UP_S))
             if self.fileno not in readable:
                 continue
             try:

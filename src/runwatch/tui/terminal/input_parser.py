@@ -111,10 +111,10 @@ class InputParser:
                 yield self._end_paste()
                 data = data[end:]
             elif not data.startswith(_ESC):
-                text, escape, rest = data.partition(_ESC)
+                text, escape, resolve_after = data.partition(_ESC)
                 for character in self._decoder.decode(text):
                     yield from self._keys(character)
-                data = escape + rest
+                data = escape + resolve_after
             else:
                 # A character does not continue after the start of a sequence.
                 self._decoder.reset()
@@ -137,7 +137,7 @@ class InputParser:
         """Whether elapsed time matters: within an unfinished sequence or a paste."""
         return bool(self._unfinished) or self._pasted is not None
 
-    def rest(self, waited_s: float) -> Iterator[Message]:
+    def resolve_after(self, waited_s: float) -> Iterator[Message]:
         """Yield the messages of the kept bytes after this many more seconds without input.
 
         An escape character is a key when nothing follows within Textual's ``ESCAPE_DELAY``.

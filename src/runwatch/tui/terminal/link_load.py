@@ -17,7 +17,7 @@ SLOW_BYTES_PER_S: Final = 100_000
 BUFFERED: Final = 16_384
 """Bytes that are assumed to be on their way when a write had to wait."""
 
-REST: Final = 3.0
+REST_FACTOR: Final = 3.0
 """How long a slow link rests after a picture, as a multiple of the time that it needs for the picture."""
 
 MAX_REST_S: Final = 2.0
@@ -57,7 +57,7 @@ class LinkLoad:
         elif self._bytes_per_s is not None:
             self._carried_at = max(self._carried_at, now) + size / self._bytes_per_s
         if self._bytes_per_s is not None:
-            self._rested_at = min(self._carried_at + REST * size / self._bytes_per_s, now + MAX_REST_S)
+            self._rested_at = min(self._carried_at + REST_FACTOR * size / self._bytes_per_s, now + MAX_REST_S)
 
     def has_rested(self, now: float) -> bool:
         """Return whether a picture that no key asked for may be sent."""

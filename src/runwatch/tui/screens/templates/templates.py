@@ -44,10 +44,10 @@ class TemplatesScreen(ResourceScreen):
     )  # fmt: skip
 
     def __init__(self, source: RowSource) -> None:
-        super().__init__(TEMPLATES, self._with_the_rest(source))
+        super().__init__(TEMPLATES, self._make_source(source))
         self._acted_on: Template | None = None
 
-    def _with_the_rest(self, source: RowSource) -> TemplateSource:
+    def _make_source(self, source: RowSource) -> TemplateSource:
         return TemplateSource(source, lambda: self.console.session)
 
     # Layout.
@@ -101,7 +101,7 @@ class TemplatesScreen(ResourceScreen):
         self.watch_notes()
 
     def use(self, source: RowSource) -> None:
-        super().use(self._with_the_rest(source))
+        super().use(self._make_source(source))
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Read again: a version may have become an earlier one, or the user returns from an application."""
