@@ -24,6 +24,7 @@ from runwatch.api.operations import OPERATIONS, Operation
 from runwatch.records.record import Record
 from runwatch.tui.app.console_app import ConsoleApp
 from runwatch.tui.flows.action_dialog import ActionForm, perform_action
+from runwatch.tui.flows.writes.write_sender import WriteSender
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
@@ -269,14 +270,20 @@ async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens_and_un
     for records in ([resources.arm()], [resources.api_key()]):
         wire = type(records[0]).WIRE
         made.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in records], "next_cursor": None}))
+    confirmed: list[list[str]] = []
     requests: list[list[str]] = []
-    send = Transport.send
+    confirm, send = WriteSender.send, Transport.send
+
+    def note_and_confirm(sender: WriteSender) -> None:
+        confirmed.append([*rooms_on_the_way(), "tui.flows"])
+        confirm(sender)
 
     async def note_and_send(transport: Transport, request: HttpRequest) -> HttpResponse:
         if request.method != "GET":
             requests.append([*rooms_on_the_way(), "api.http"])
         return await send(transport, request)
 
+    monkeypatch.setattr(WriteSender, "send", note_and_confirm)
     monkeypatch.setattr(Transport, "send", note_and_send)
     async with console(made, tmp_path, size=SIZE, open_at=place, app_class=Tracing) as driven:
         app = driven.app
@@ -292,6 +299,7 @@ async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens_and_un
             await driven.until(lambda: bool(requests), "the request")
         # Each second, and when a screen comes to the front, the app asks the screen, which asks for the header.
         headers = [way for way in app.headers if "tui.flows" in way]
-        for way in (*app.opened, *headers, *requests):
+        assert len(confirmed) == len(requests)
+        for way in (*app.opened, *headers, *confirmed, *requests):
             print(way)
             assert len(way) == len(set(way)), way
