@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AnyUrl, Field, field_validator, model_validator
 
@@ -14,7 +14,6 @@ KNOWN_DATA_CLASSES: Final = ("public", "sandbox", "tenant_internal")
 """Data classes that the public clients know; others pass, because the service defines the set."""
 
 Reaction = Literal["gate", "fallback", "repair_retry"]
-ON_EVAL: Final[tuple[str, ...]] = get_args(Reaction)
 
 DATA_CLASS_CHARACTERS: Final = 200
 """Maximum length of a data class, as in the grants of an arm. Not in the specification."""

@@ -122,14 +122,7 @@ class BrowserDriver(OutputDriver):
     def _send(self, kind: str, **members: object) -> None:
         self._put(META, json.dumps({"type": kind, **members}))
 
-    def _run_input_thread(self) -> None:
-        try:
-            self._read_packets()
-        except Exception as error:
-            # An error while reading ends the console like any other unhandled exception.
-            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
-
-    def _read_packets(self) -> None:
+    def run_input_thread(self) -> None:
         """Read keys, mouse and sizes until the console ends or the server is gone."""
         packets, parser = PacketReader(), InputParser()
         while True:

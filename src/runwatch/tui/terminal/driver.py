@@ -138,6 +138,17 @@ class OutputDriver(Driver):
             if not is_outside(message, self._app.size):
                 self.process_message(message)
 
+    def run_input_thread(self) -> None:
+        """Read until the console ends or the other side is gone."""
+        raise NotImplementedError
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except Exception as error:
+            # An error while reading ends the console like any other unhandled exception.
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
+
     def _hang_up(self) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(partial(self._app.exit, return_code=HUNG_UP))
@@ -285,13 +296,6 @@ class ConsoleDriver(OutputDriver, LinuxDriver):
                 self._hang_up()
                 return
             self._send_messages(reader.feed(data))
-
-    def _run_input_thread(self) -> None:
-        try:
-            self.run_input_thread()
-        except Exception as error:
-            # An error while reading ends the console like any other unhandled exception.
-            self._loop.call_soon_threadsafe(self._app._handle_exception, error)
 
 
 def _stop() -> None:
