@@ -43,6 +43,7 @@ class PaneState(NamedTuple):
         budget_s: Seconds until the request budget lets the next read through; 0 if it does not wait for that.
         since: When the service was lost, or the consecutive failures of this list began.
         came: What the service sends in place of an answer; empty if nothing comes, or not known.
+        is_lost: Whether the service is lost for every list, and not only this one fails.
         is_refreshing: Whether a read is in progress behind the shown data.
     """
 
@@ -56,6 +57,7 @@ class PaneState(NamedTuple):
     failure: ReadFailure | None = None
     is_refreshing: bool = False
     came: str = ""
+    is_lost: bool = False
 
 
 _LOAD_STATES: Final = {
@@ -126,6 +128,7 @@ def pane_state(
         failure=failure,
         is_refreshing=waiting is not None and load is not LoadState.LOADING,
         came=came,
+        is_lost=lost_since is not None,
     )
 
 

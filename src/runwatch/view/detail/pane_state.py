@@ -77,10 +77,12 @@ def _state_texts(state: PaneState, context: RenderContext) -> list[str]:
             loading = " ".join(word for word in (f"loading{context.glyphs.ellipsis}", state.reading, waiting) if word)
             return [limit_wait_text(state.budget_s) or loading]
         case LoadState.OFFLINE | LoadState.NO_ANSWER:
-            # The header says since when, and the text of the pane why.
+            # The age of the rows comes early, because a narrow frame cuts from the end and the age must not be lost.
+            # The text of the pane says why, and the header since when if the whole service is lost.
             what = outage_text(state.failure) if state.load is LoadState.OFFLINE else state.load.value
-            what = "" if what == LoadState.OFFLINE else what
-            return [what, age and f"data {age} old", _again_text(state, context)]
+            since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
+            aged = [age and f"data {age} old", _again_text(state, context)]
+            return aged if state.is_lost else [what, *aged, since]
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
         case LoadState.STALE:
