@@ -6,11 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from runwatch.view.query.parser import quote_value
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.safe_text import json_text
+
+MAX_READ_CELLS: Final = 20
+"""Cells of a value that are read for its words; more would take longer and say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,13 @@ class FacetValue:
 
     Attributes:
         value: Value as text; ``None`` for rows without one.
+        label: What the cells say of it, if they say one thing and of no other value; else empty.
     """
 
     field: str
     value: str | None
     count: int
+    label: str = ""
 
     @property
     def term(self) -> str:
@@ -33,7 +38,7 @@ class FacetValue:
     @property
     def text(self) -> str:
         """Display text of the value."""
-        return "none" if self.value is None else self.value
+        return self.label or ("none" if self.value is None else self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +56,35 @@ class FacetCounts:
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
+        self._words: dict[tuple[str, str | None], set[str]] = {}
 
     def add(self, row: RecordRow[Any]) -> None:
         for field, counter in self._counted.items():
-            counter.update(_values(row.value(field)))
+            value = row.value(field)
+            counter.update(values := _values(value))
+            if not isinstance(value, (list, tuple)) and counter[values[0]] <= MAX_READ_CELLS:
+                words = row.value_words(field)
+                if words is not None and words != row.context.glyphs.nothing:
+                    self._words.setdefault((field, values[0]), set()).add(words)
 
     def facets(self) -> list[Facet]:
         """Return the fields that any row was counted for, in their order."""
-        return [
-            Facet(field, tuple(FacetValue(field, value, count) for value, count in sorted(counter.items(), key=_order)))
-            for field, counter in self._counted.items()
-            if counter
-        ]
+        return [self._facet(field, counter) for field, counter in self._counted.items() if counter]
+
+    def _facet(self, field: str, counter: Counter[str | None]) -> Facet:
+        labels = {value: self._label(field, value) for value in counter}
+        used = Counter(labels.values())
+        return Facet(
+            field,
+            tuple(
+                FacetValue(field, value, count, labels[value] if used[labels[value]] == 1 else "")
+                for value, count in sorted(counter.items(), key=_order)
+            ),
+        )
+
+    def _label(self, field: str, value: str | None) -> str:
+        words = self._words.get((field, value), set())
+        return next(iter(words)) if len(words) == 1 else ""
 
 
 def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:

@@ -191,6 +191,19 @@ class RecordRow(Generic[S]):
             texts.append(self.cell(column).text)
         return tuple(texts)
 
+    def value_words(self, name: str) -> str | None:
+        """Return what a cell says of its value alone, without a number of the row's own such as a score; ``None`` if no
+        column has this name.
+        """
+        column = self._drawing.spec.column(name)
+        if column is None:
+            return None
+        text = self.cell(column).text
+        shared = () if column.shared_texts is None else column.shared_texts(self.subject)
+        if len(shared) == 1 and shared[0] != text:
+            return f"{text.partition(' ')[0]} {shared[0]}"
+        return text.partition(" +")[0] if shared else text
+
     def text(self) -> str:
         """Return the texts of the row, which a filter without a field searches, one per line (manual: filters,
         "Language").

@@ -76,7 +76,7 @@ async def test_runs_and_receipts_have_facets_without_a_line_above_them(
     monkeypatch.setattr(facet_menu, "MAX_VALUES", 1)
     async with console(service(), tmp_path, size=(120, 44), until="8f21") as driven:
         await driven.reaches("Keep the rows with (counted in the first 2)", "F")
-        await driven.shows("status     queued", "1 more", "/ status=VALUE filters by one of them")
+        await driven.shows("status     ● queued", "1 more", "/ status=VALUE filters by one of them")
         await driven.reaches("filter status=queued", "enter")
         assert len(driven.table.rows) == 1
         await came(driven, "receipts")
@@ -90,7 +90,7 @@ async def test_counts_of_facets_are_right_aligned(tmp_path: Path) -> None:
         await driven.shows("ex_10")
         await driven.reaches("Keep the rows with", "F")
         done, failed = (
-            next(row for row in driven.lines if re.search(rf"status +{word} ", row)) for word in ("completed", "failed")
+            next(row for row in driven.lines if re.search(rf"status +. {word} ", row)) for word in ("completed", "failed")
         )
         assert done.index("10") + 1 == failed.index("1 ")
 
