@@ -36,7 +36,7 @@ from runwatch.view.text.format import (
     usage_role,
 )
 from runwatch.view.text.glyphs import Role, state_glyph
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 
 BUCKET: Final = timedelta(minutes=5)
 """The time range of one bar of the chart."""
@@ -204,6 +204,11 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
         for bar, is_bad in zip(bars, are_bad, strict=True)
     )
     return (*marks, make_plain_span(f"  {rate} per 5 min"))
+
+
+def bars_legend(context: RenderContext, *, is_compact: bool) -> SafeText:
+    """Say what the bars and the signs of failure between them are; :func:`ended_lines` gives numbers beside them."""
+    return line(f"{'bars: ended per 5 min, ' * is_compact}{context.glyphs.bad} half or more failed")
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:

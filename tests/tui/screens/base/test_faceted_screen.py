@@ -89,9 +89,8 @@ async def test_counts_of_facets_are_right_aligned(tmp_path: Path) -> None:
     async with console(ScriptedService(runs=runs), tmp_path, open_at="runs") as driven:
         await driven.shows("ex_10")
         await driven.reaches("Keep the rows with", "F")
-        done, failed = (
-            next(row for row in driven.lines if re.search(rf"status +. {word} ", row)) for word in ("completed", "failed")
-        )
+        values = ("✓ completed", "✗ failed")
+        done, failed = (next(row for row in driven.lines if re.search(f"status +{value} ", row)) for value in values)
         assert done.index("10") + 1 == failed.index("1 ")
 
 

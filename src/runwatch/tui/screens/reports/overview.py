@@ -29,7 +29,7 @@ from runwatch.tui.sources.report_reader import collection_state
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
+from runwatch.view.detail.pane_state import FAILED_STATES, is_stale, pane_status, short_limit_wait_text
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
@@ -37,10 +37,18 @@ from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_li
 from runwatch.view.overview.links import ViewLink
 from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
-from runwatch.view.overview.run_lines import NO_RUNS_READ, compact_lines, ended_lines, ended_note, live_lines
+from runwatch.view.overview.run_lines import (
+    NO_RUNS_READ,
+    bars_legend,
+    compact_lines,
+    ended_lines,
+    ended_note,
+    live_lines,
+)
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
+from runwatch.view.text.format import short_duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -320,13 +328,18 @@ class OverviewScreen(ConsoleScreen):
             self._lines("ended").show(ended_lines(counted, context))
             self._lines("left").show(limit_lines(spending, context))
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
-        of = line(note)
+        # The hour goes on while nothing is read.
+        old_s = state.age_s if is_stale(state) or state.load in FAILED_STATES else None
+        aged = line("" if old_s is None else f"data {short_duration(old_s)} old")
+        legend = line("") if counted is None or aged else bars_legend(context, is_compact=self.is_narrow)
         self._pane("live").set_border_text(
             title=line("Now" if self.is_narrow else "Live now"),
             age=(self.age_span(state),),
-            counters=of if self.is_narrow else line(""),
+            counters=line(note) or legend if self.is_narrow else line(""),
         )
-        self._pane("ended").set_border_text(title=line("Ended, last hour"), age=of)
+        self._pane("ended").set_border_text(
+            title=line("Ended, last hour"), age=line(note) or legend, counters=(label_span(aged, Role.WARN),)
+        )
         # The frame of the runs has no room for it beside their age.
         waits = label_span(short_limit_wait_text(state.budget_s), Role.WARN)
         self._pane("left").set_border_text(title=line("Requests"), age=(waits,))
