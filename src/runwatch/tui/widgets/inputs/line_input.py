@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from rich.segment import Segment
 from textual import events
+from textual.strip import Strip
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from runwatch.base.text import clean_line
+from runwatch.base.text import cell_width, clean_line
+from runwatch.tui.core.widget_app import get_app
 
 
 class _Completion(Suggester):
@@ -22,7 +25,7 @@ class _Completion(Suggester):
 
 
 class LineInput(Input):
-    """A one-line input with a steady cursor, whose text is safe for the terminal.
+    """A one-line input with a steady cursor, whose text is safe for the terminal and marked where it goes on.
 
     Pasted text may contain control characters, which Textual would send to the terminal.
 
@@ -53,6 +56,19 @@ class LineInput(Input):
     def validate_value(self, value: str) -> str:
         """Make control characters visible."""
         return clean_line(value)
+
+    def render_line(self, y: int) -> Strip:
+        """Mark each side on which the text goes on, unless the cursor is there."""
+        strip, width = super().render_line(y), self.scrollable_content_region.width
+        if y or not self.value:
+            return strip
+        left = self.scroll_offset.x
+        cursor = cell_width(self.value[: self.cursor_position]) - left if self.has_focus else None
+        goes_on = {0: left > 0, width - 1: cell_width(self.value) > left + width}
+        mark = Strip([Segment(get_app(self).glyphs.ellipsis, self.rich_style)], 1)
+        for cell in (cell for cell, is_cut in goes_on.items() if is_cut and cell != cursor):
+            strip = Strip.join([strip.crop(0, cell), mark, strip.crop(cell + 1)])
+        return strip
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the input's own ``_on_paste`` after this one (private; checked on Textual 8.2.8).
