@@ -190,3 +190,15 @@ def test_a_text_that_is_too_short_to_find_anything_is_said_to_be(runwatch: Here)
     outcome = runwatch("problems", "find", "abc", code=1)
     assert "'abc' is too short to find an instance id" in outcome.errors
     assert "Six or more characters" in outcome.errors
+
+
+@pytest.mark.parametrize("subcommand", ["find", "show"])
+def test_a_wrong_whole_id_is_not_found_and_what_it_resembles_is_named(
+    runwatch: Here, service: ScriptedService, subcommand: str
+) -> None:
+    instance = met(runwatch, "ex_a")
+    wrong = f"{instance[:8]}-0000-0000-0000-000000000000"
+    outcome = runwatch("problems", subcommand, wrong, code=1)
+    assert outcome.stdout == b""
+    assert f"similar: {instance}" in outcome.errors
+    assert "similar" not in runwatch("problems", subcommand, wrong.replace(instance[:8], "0" * 8), code=1).errors

@@ -19,6 +19,7 @@ from runwatch.commands.shared.session import load_settings, make_resolver, open_
 from runwatch.store.repositories.activity import ActivityResult, find_activity, list_latest_problems
 from runwatch.store.repositories.id_search import MIN_DIGITS
 from runwatch.store.repositories.journal import JournalProblem
+from runwatch.store.service_problems import find_instances
 from runwatch.view.problems import explanations as explaining
 from runwatch.view.problems.activity import merge_activity, merge_service_problems
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_from_journal
@@ -82,12 +83,14 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
     """Return what the journal and the local service's store have; a problem in both is one entry, with its cause."""
     from runwatch.commands.problem_search import find_in_service
 
-    async def read() -> tuple[list[JournalProblem], int]:
+    async def read() -> tuple[list[JournalProblem], list[JournalProblem], int]:
         async with open_journal(call) as journal:
-            return await journal.find(wanted), await journal.count_problems()
+            return await journal.find(wanted), await journal.find(parts), await journal.count_problems()
 
     wanted = call.read_input("-").decode("utf-8", "replace") if text == "-" else text
-    lines, kept = asyncio.run(read())
+    # What a whole id resembles is named, not found.
+    parts = " ".join(f"{each[:8]} {each[-12:]}" for each in find_instances(wanted))
+    lines, alike, kept = asyncio.run(read())
     answered, without = find_in_service(call, wanted)
     found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
     if not found:
@@ -95,9 +98,10 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
             raise RunwatchError(f"'{wanted.strip()}' is too short to find an instance id", hint=hint)
         store = " and the local service's store" if not without else f"; not the local service's store: {without}"
         journal = f"{kept} problem{'s' * (kept != 1)} in this machine's journal"
+        similar = ", ".join(dict.fromkeys(filter(None, (each.instance for each in alike))))
         raise RunwatchError(
             "No problem seen on this machine has that instance id",
-            detail=f"searched: {journal}{store}",
+            detail="\n".join([f"searched: {journal}{store}", *([f"similar: {similar}"] if similar else [])]),
             hint=hint,
         )
     return found

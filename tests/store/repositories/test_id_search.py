@@ -59,6 +59,15 @@ def test_an_instance_that_is_no_uuid_is_found_by_itself() -> None:
     assert match_ids("REQ-Zürich/7", [normalize_id("req-Zürich/7"), *PLAINS]) == [0]
 
 
+@pytest.mark.parametrize("dash", ["-", "", "\u2011"])
+@pytest.mark.parametrize(
+    "wrong", ["b71d6a11-0000-0000-0000-000000000000", "ffffffff-1f7c-4b53-8a43-6a0b6f0a7c13", f"add-{FIRST[:-1]}4-bed"]
+)
+def test_a_whole_id_finds_no_other_one_that_shares_a_part(wrong: str, dash: str) -> None:
+    assert match_ids(f"It said {wrong.replace('-', dash).upper()}.", PLAINS) == []
+    assert match_ids(f"It said {wrong}, then {SECOND[:8]}.", PLAINS) == [1]
+
+
 def test_parts_do_not_run_over_from_one_id_into_the_next() -> None:
     assert match_ids("aaabbb", ["xxxaaa", "bbbyyy"]) == []
 

@@ -18,6 +18,7 @@ MAX_RUNS: Final = 2_000
 _DASH: Final = "[-\u2010-\u2015\u2212]"
 _RUN: Final = re.compile(f"[0-9a-f]+(?:{_DASH}[0-9a-f]+)*")
 _DASHES: Final = re.compile(_DASH)
+_UUID: Final = re.compile(f"(?<![0-9a-f])[0-9a-f]{{8}}(?:{_DASH}?[0-9a-f]{{4}}){{3}}{_DASH}?[0-9a-f]{{12}}(?![0-9a-f])")
 
 # A UUID has five parts; one more on each side may be an adjacent word.
 _PARTS: Final = 7
@@ -40,7 +41,10 @@ def looks_like_id(text: str) -> bool:
 
 
 def match_ids(text: str, plains: Sequence[str]) -> list[int]:
-    """Return the positions of the normalized ids that occur in a text, whole or in part, in order."""
+    """Return the positions of the normalized ids that occur in a text, whole or in part, in order.
+
+    A whole UUID finds only itself, because its parts would find another id.
+    """
     whole = "\n".join(plains)
     found: set[int] = set()
     exact = normalize_id(text[:MAX_TEXT_CHARACTERS])
@@ -52,7 +56,8 @@ def match_ids(text: str, plains: Sequence[str]) -> list[int]:
     )
     for run in dict.fromkeys(runs):
         # The longest matching part wins, because ids made at the same time may share their beginning.
-        for candidates in _by_length(run):
+        ids = [normalize_id(match[0]) for match in _UUID.finditer(run)]
+        for candidates in [ids] if ids else _by_length(run):
             hits = {candidate for candidate in candidates if candidate in whole}
             if hits:
                 found.update(position for position, plain in enumerate(plains) if any(hit in plain for hit in hits))
