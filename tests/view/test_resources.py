@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from runwatch.base.text import is_clean
 from runwatch.view.detail.sections import build_sections
 from runwatch.view.export import text_output
 from runwatch.view.query.parser import parse_filter
+from runwatch.view.query.value_types import comparison_refusal
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind, resource_named
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
 from runwatch.view.resources.webhooks import delivery_sections
@@ -22,7 +26,7 @@ from runwatch.view.spec.resource import Column, ResourceSpec, SortKey
 from runwatch.view.table import rows as table
 from runwatch.view.text.glyphs import UNICODE, Role
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
-from runwatch.view.text.values import to_decimal
+from runwatch.view.text.values import parse_value, to_decimal
 from tests.support import resources
 from tests.support.rows import cells_of, roles_of
 from tests.support.sorting import sort_rows
@@ -45,6 +49,22 @@ def test_the_index_calls_every_resource_as_its_specification_does() -> None:
 @each_resource
 def test_every_facet_is_a_field(spec: ResourceSpec[Any]) -> None:
     assert [name for name in spec.facets if spec.field(name) is None] == []
+
+
+@each_resource
+def test_a_field_whose_values_have_an_order_can_be_compared_with_its_own_values(spec: ResourceSpec[Any]) -> None:
+    @few
+    @given(subjects(spec))
+    def check(subject: Any) -> None:
+        for field in spec.all_fields():
+            found = field.value(subject)
+            for value in found if isinstance(found, (list, tuple)) else [found]:
+                is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+                bound = to_decimal(value) if is_number else value
+                if isinstance(bound, (Decimal, datetime)):
+                    assert comparison_refusal(spec, field.id, ">", bound) is None, field.id
+
+    check()
 
 
 @each_resource
@@ -145,8 +165,11 @@ def test_any_rows_can_be_sorted_by_any_field_in_either_direction(spec: ResourceS
 @each_resource
 def test_any_row_can_be_filtered_by_every_field_and_flag(spec: ResourceSpec[Any]) -> None:
     names = [field.id for field in spec.all_fields()] + list(spec.record.MEMBERS)
-    shapes = ("{}:a", "{}=1", "{}!=x", "{}>0.5", "{}<10m", "{}>=2026-11-20", "has:{}")
+    shapes = ("{}:a", "{}=1", "{}!=x", "has:{}")
     queries = [parse_filter(shape.format(name), spec) for name in names for shape in shapes]
+    for name, (operator, bound) in product(names, ((">", "0.5"), ("<", "10m"), (">=", "2026-11-20"))):
+        if comparison_refusal(spec, name, operator, parse_value(bound)) is None:
+            queries.append(parse_filter(f"{name}{operator}{bound}", spec))
     queries += [parse_filter(f"is:{flag}", spec) for flag in spec.flags] + [parse_filter("/a.*b/ | word", spec)]
 
     @few

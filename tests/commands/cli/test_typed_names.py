@@ -27,6 +27,8 @@ def names(typed: str) -> TypedNames:
     ("typed", "field", "name"),
     [
         ("runs list --status faild", "status", "--status"),
+        ("runs list --filter status=faild", "status", "--filter"),
+        ("runs list --status faild --filter x", "status", "--status"),
         ("runs show x", "execution_id", "ID"),
         ("runs submit --mode echo", "routing.required_arm_id", "--arm-id"),
         ("runs submit --data-class a", "policy.data_classes[0]", "--data-class"),
@@ -50,6 +52,12 @@ def test_a_member_is_named_by_what_sets_it(typed: str, field: str, name: str) ->
     ("typed", "field", "message", "guess"),
     [
         ("runs list --status faild", "status", "Must be one of completed, failed.", "did you mean 'failed'?"),
+        (
+            "runs list --filter is:live|status=faild",
+            "status",
+            "Must be one of completed, failed.",
+            "did you mean 'failed'?",
+        ),
         ("keys create --role ownr", "role", "Must be 'owner' or 'reader'.", "did you mean 'owner'?"),
         (
             "webhooks create --event a.b --event execution.complet",

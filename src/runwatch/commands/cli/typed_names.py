@@ -78,11 +78,16 @@ class TypedNames:
         option = next((each for each in options if each and self._given(each) is not None), options[0])
         if not option or (self._is_from_file and not self._given(option)):
             return field
-        return option
+        # The service applies what it can of a filter.
+        return option if self._given(option) is not None or not self._call.options.filter else "--filter"
 
     def guess(self, field: str, message: str) -> str | None:
         """Return the question that suggests the choice most similar to the value that was typed."""
-        given, place, choices = self._given(self.name(field)), _INDEX.search(field), _CHOICES.match(message)
+        name, place, choices = self.name(field), _INDEX.search(field), _CHOICES.match(message)
+        given = self._given(name)
+        if name == "--filter":
+            value = re.search(rf'\b{re.escape(field)}="?([\w.-]+)', str(given))
+            given = value and value[1]
         if isinstance(given, list) and place is not None:
             given = next(iter(given[int(place[1]) :]), None)
         if not isinstance(given, str) or choices is None:

@@ -16,7 +16,7 @@ from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
 from runwatch.view.problems.journal_entries import ProblemEntry, is_given_up, problem_from_journal, request_from_journal
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
-from runwatch.view.spec.members import column, fields
+from runwatch.view.spec.members import column, field, fields
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, elapsed_clock
 from runwatch.view.text.glyphs import Role, state_glyph
@@ -286,11 +286,14 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
     title="Around a time",
     columns=(
         column("time", format=_time, min_cells=9, searched="nothing"),
-        column("offset=offset_s", cell=_offset, align="right", hide_order=5, min_cells=6, searched="nothing"),
+        column(
+            "offset=offset_s", cell=_offset, align="right", hide_order=5, min_cells=6, searched="nothing",
+            value_type="seconds",
+        ),
         column("what", min_cells=7),
         column(
             "outcome|code|status", lambda it: it.code or it.state or it.error or it.status, cell=_outcome,
-            min_cells=14, max_cells=28,
+            min_cells=14, max_cells=28, value_type="unknown",
         ),
         column(
             "subject|request|run|path", lambda it: it.run_id if it.what == "run" else it.request,
@@ -304,7 +307,7 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
             max_cells=60,
         ),
     ),
-    fields=fields("http=status state cause key"),
+    fields=(field("http=status", value_type="number"), *fields("state cause key")),
     sections=(
         SectionSpec(
             "What happened",

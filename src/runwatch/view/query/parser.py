@@ -27,6 +27,7 @@ from runwatch.view.query.expressions import (
     Term,
 )
 from runwatch.view.query.safe_regex import UnsafeRegexError, compile_safe_regex
+from runwatch.view.query.value_types import comparison_refusal
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text import json_paths
 from runwatch.view.text.values import parse_value
@@ -169,9 +170,9 @@ class _Parser:
             case "!=":
                 return Not(FieldEquals(field, value))
         bound = parse_value(value)
-        if bound is None:
-            reason = f"{operator} needs a number, an age such as 10m, or a date such as 2026-11-20"
-            raise QueryError(reason, value_at)
+        refusal = comparison_refusal(self.spec, name, operator, bound)
+        if bound is None or refusal is not None:
+            raise QueryError(refusal or "", value_at)
         return FieldCompares(field, operator, bound)
 
     def _value(self, before: str) -> str:

@@ -157,7 +157,9 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         column("key=authenticated_principal_id", hide_order=4),
         column("tier=quota_tier", hide_order=1),
         column("balance=balance_usd", cell=_balance_cell, align="right", hide_order=6),
-        column("quota=quota.executions.used", title="runs", cell=_quota, hide_order=5, min_cells=9),
+        column(
+            "quota=quota.executions.used", title="runs", cell=_quota, hide_order=5, min_cells=9, value_type="number"
+        ),
         column("rpm=quota.rate_limit_rpm", title="requests/min", align="right", hide_order=2),
     ),
     sections=(

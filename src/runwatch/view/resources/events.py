@@ -56,7 +56,8 @@ EVENTS: Final[ResourceSpec[Any]] = ResourceSpec[RunEvent](
         ),
     ),
     fields=(
-        *fields("state reason attempt=verification_check.attempt"), field("score", _score),
+        *fields("state reason"), field("attempt=verification_check.attempt", value_type="number"),
+        field("score", _score, value_type="number"),
         *fields("arm|arm_id=verification_check.arm_id by|acted_by id|event_id=id"),
     ),
     sections=(

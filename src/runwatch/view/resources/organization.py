@@ -147,7 +147,7 @@ USAGE: Final[ResourceSpec[Any]] = ResourceSpec[Usage](
     name="usage",
     singular="usage",
     title="Usage",
-    columns=(column("executions=totals.executions", title="runs"),),
+    columns=(column("executions=totals.executions", title="runs", value_type="number"),),
     sections=(
         SectionSpec("Period", member_lines("from to", under="period")),
         SectionSpec("Totals", member_lines(_TOTALS, under="totals")),
@@ -185,7 +185,7 @@ EVALS: Final[ResourceSpec[Any]] = ResourceSpec[EvalSummary](
     name="evals",
     singular="summary",
     title="Verdicts of output checks",
-    columns=(column("days", lambda it: len(it.pass_rate_trend or ())),),
+    columns=(column("days", lambda it: len(it.pass_rate_trend or ()), value_type="number"),),
     sections=(
         SectionSpec("Window", member_lines("from to", under="window")),
         SectionSpec(

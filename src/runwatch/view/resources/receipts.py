@@ -80,7 +80,8 @@ COLUMNS: Final = (
     ),
     time_column("created|created_at|age=created_at", server_parameter="since", min_cells=7),
     column(
-        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, words=DURATION_WORDS
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, words=DURATION_WORDS,
+        value_type="seconds",
     ),
     column("provider", lambda it: find_selected_option(it).provider, hide_order=1, min_cells=10, is_extra=True),
 )  # fmt: skip
@@ -144,7 +145,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     fields=(
         field("mode"),
         field("arm|arm_id", lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"),
-        field("score", _score),
+        field("score", _score, value_type="number"),
         field("verifier|verifier_id", lines.last_check_id),
         field("completed|completed_at"),
     ),

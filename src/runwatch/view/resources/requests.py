@@ -47,7 +47,10 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
         column("path", max_cells=64, min_cells=24, elides_middle=True),
         # Requests of all profiles are listed.
         column("profile", hide_order=8, min_cells=7, max_cells=16, hide_if_empty=True),
-        column("took|elapsed=elapsed_s", format=duration_cell, align="right", hide_order=6, min_cells=5),
+        column(
+            "took|elapsed=elapsed_s", format=duration_cell, align="right", hide_order=6, min_cells=5,
+            value_type="seconds",
+        ),
         column("attempt", title="try", align="right", hide_order=5, min_cells=3),
         column("received=received_bytes", title="bytes", format=_bytes, align="right", hide_order=4, min_cells=6),
         column("sent=sent_bytes", format=_bytes, align="right", hide_order=3, min_cells=6),

@@ -399,7 +399,9 @@ COLUMNS: Final = (
         sort_key=lambda run: newest_first_key(run.run.created_at), server_parameter="since", min_cells=6,
         puts_newest_first=True, words=DURATION_WORDS, searched="nothing",
     ),
-    column("took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS),
+    column(
+        "took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS, value_type="seconds"
+    ),
     column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
     column(
         "class|data_class|data_classes=data_classes.value", title="data class", format=joined_cell, hide_order=1,
@@ -414,12 +416,12 @@ FIELDS: Final = (
         "last", _last_event, cell=_last, min_cells=8,
         keeps_last_words=True,
     ),
-    column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11),
+    column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11, value_type="number"),
     column("mode=mode.value", cell=_mode),
     id_column("arm|arm_id=arm_id.value", cell=_arm),
     column("source", lambda run: ", ".join(run.reason_sources) or None, title="reason from", min_cells=7, max_cells=20),
-    field("cap=max_cost_usd.value"),
-    field("runtime_cap=max_runtime_s.value"),
+    field("cap=max_cost_usd.value", value_type="number"),
+    field("runtime_cap=max_runtime_s.value", value_type="seconds"),
     field("verdict", lambda run: _packet(run).verdict),
     field("action", lambda run: _packet(run).action),
     field("note", lambda run: run.note or None),

@@ -34,6 +34,9 @@ class Subject(Protocol):
 S = TypeVar("S", bound=Subject)
 
 
+ValueType = Literal["number", "seconds", "time", "text", "unknown"]
+"""What a field's values are to ``>`` and ``<``: text has no order."""
+
 MAX_NAME_IN_TITLE: Final = 60
 """Maximum length of a record's name in a title."""
 
@@ -60,6 +63,8 @@ class Field(Generic[S]):
         sort_key: Sort key, if it is not the value.
         server_parameter: Query parameter with which the service applies the same filter; ``since`` for a time.
         choices: Possible values, if they are fixed.
+        value_type: What ``>`` and ``<`` compare it with; by default what the record declares for a member of one of its
+            names, else text, and a number in a right-aligned column.
     """
 
     id: str
@@ -68,6 +73,7 @@ class Field(Generic[S]):
     sort_key: Callable[[S], Any] | None = None
     server_parameter: str = ""
     choices: tuple[str, ...] = ()
+    value_type: ValueType | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
