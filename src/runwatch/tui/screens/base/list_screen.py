@@ -482,8 +482,8 @@ class ListScreen(RecordScreen):
         number = line(f"   {self._count_text()}") if self._total or state.age_s is not None else line("")
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *self._marks_text())
         pane = self.query_one("#list", Pane)
-        age_pieces = (*self._going_words(), *self._age_spans(state), *self.server_filter_text())
-        state_pieces = (*self._work_words(), *self._place_words())
+        age_pieces = (*self._reading_text(), *self._age_spans(state), *self.server_filter_text())
+        state_pieces = (*self._work_text(), *self._position_text())
         pane.set_border_text(title=title, state=state_pieces, age=age_pieces, counters=self.counters())
 
     def _marks_text(self) -> StyledSpans:
@@ -516,7 +516,7 @@ class ListScreen(RecordScreen):
             total=sum(filter(None, totals)) if totals and None not in totals else None,
         )
 
-    def _going_words(self) -> tuple[StyledSpan, ...]:
+    def _reading_text(self) -> tuple[StyledSpan, ...]:
         """Say that the list is read on, and which key stops that, or that records between its rows are missing."""
         if self.is_going_to_end:
             return (label_span(f"reading on, {self.console.keys.shown('screen.back')} stops  ", Role.LIVE),)
@@ -527,7 +527,7 @@ class ListScreen(RecordScreen):
             return (label_span("reading missing ones  ", Role.LIVE),)
         return (label_span("some are missing, G reads them  ", Role.WARN),)
 
-    def _work_words(self) -> tuple[StyledSpan, ...]:
+    def _work_text(self) -> tuple[StyledSpan, ...]:
         """Say that the rows of another order or filter are still shown."""
         work = self.listing.work
         return (label_span(f"{work}{self.console.glyphs.ellipsis}  ", Role.LIVE),) if work else ()
@@ -537,16 +537,16 @@ class ListScreen(RecordScreen):
         known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
         return next((key for key in self._sort if key.field in known), None)
 
-    def _place_words(self) -> StyledSpans:
+    def _position_text(self) -> StyledSpans:
         """Return how many newer rows are above the window and the key that leads there, and the order if both fit."""
-        above, order, order_words = self.table.rows_above, self._order(), self._order_words()
+        above, order, order_words = self.table.rows_above, self._order(), self._order_text()
         if not above or order is None or order.descending or not self._sorts_by_time(order):
             return order_words
         keys = self.console.keys.shown("list.top")
         words = label_span(f"{grouped_number(above)} newer above {self.console.glyphs.dot} {keys}", Role.LIVE)
         return (words, label_span("  "), *to_spans(order_words)) if self.size.width >= _BOTH_FROM_CELLS else (words,)
 
-    def _order_words(self) -> StyledSpans:
+    def _order_text(self) -> StyledSpans:
         order = self._order()
         if order is None:
             return line("")

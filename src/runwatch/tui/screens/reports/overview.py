@@ -352,7 +352,7 @@ class OverviewScreen(ConsoleScreen):
         enter = self.console.keys.shown("list.open")
         lines.show([issue_line(trouble, context, enter, min(lines.room, _READ_AT_ONCE)) for trouble in found])
         states = {name: self._state(record) for name, record in POLLED_KINDS.items()}
-        lines.empty_text = self._quiet_words(bool(ended), states)
+        lines.empty_text = self._quiet_lines(bool(ended), states)
         worst = Role.BAD if any(it.role is Role.BAD for it in found) else Role.WARN if found else Role.QUIET
         self._pane("standing").set_border_text(
             title=line("Stands out"),
@@ -360,7 +360,7 @@ class OverviewScreen(ConsoleScreen):
             age=(label_span(missing_lists_text(states), Role.WARN),),
         )
 
-    def _quiet_words(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
+    def _quiet_lines(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
         """Return the text shown without issues: what was checked and what could not be."""
         assert self._runs is not None
         console, runs = self.console, self._runs.state()

@@ -171,13 +171,13 @@ class MergedTailScreen(EventScreen):
             note_widget.update(to_content(note, Role.QUIET))
         if self._events is None:
             title = (label_span("Tail", Role.PLAIN),)
-            pane.set_border_text(title=title, state=line(""), age=self._list_words(), counters=line(""))
+            pane.set_border_text(title=title, state=line(""), age=self._runs_text(), counters=line(""))
             return
         # A failure to read the list of runs affects every tail.
-        silent = self._trouble_words() or self._silent_words()
+        silent = self._failure_text() or self._silent_text()
         known_text = self.tail.known_text(is_read=self._is_read(), is_failing=bool(silent))
         self.tail.update_empty_text(known_text)
-        known = label_span(f"{known_text}{'' if silent else self._wait_words()}")
+        known = label_span(f"{known_text}{'' if silent else self._wait_text()}")
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_text(),
@@ -327,7 +327,7 @@ class MergedTailScreen(EventScreen):
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         return f"Tail of {many}{live}{more}{unseen}"
 
-    def _silent_words(self) -> SafeText:
+    def _silent_text(self) -> SafeText:
         """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
         session = self.console.session
         if session is None or self._events is None:
@@ -342,7 +342,7 @@ class MergedTailScreen(EventScreen):
             return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
         return line(f" {dot} the service has no events of {len(failures)}" if failures else "")
 
-    def _wait_words(self) -> str:
+    def _wait_text(self) -> str:
         """Return why no events are read now, and when the first read goes."""
         session = self.console.session
         if session is None or self._events is None or self.tail.is_paused:
@@ -368,13 +368,13 @@ class MergedTailScreen(EventScreen):
         console = self.console
         return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
 
-    def _list_words(self) -> StyledSpans:
+    def _runs_text(self) -> StyledSpans:
         """Return the state of the list of runs as text, shown as the screen's state before there are events."""
         if self.console.session is None:
             return line("")
         return (pane_status(self._list_state(), self.console.render_context()),)
 
-    def _trouble_words(self) -> SafeText:
+    def _failure_text(self) -> SafeText:
         """Return why the list of runs cannot be read; the followed runs may not have failed yet."""
         state = self._list_state()
         if state.load not in FAILED_STATES and state.load is not LoadState.RATE_LIMITED:

@@ -249,12 +249,12 @@ class ReplayScreen(EventScreen):
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
                 label_span(f"  {time_of_day(at, context)} of {time_of_day(last_at, context)}"),
             ),
-            state=self._speed_words(),
+            state=self._speed_text(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
             counters=(label_span("caught up with the run" if self._is_live else text),),
         )  # fmt: skip
 
-    def _speed_words(self) -> StyledSpans:
+    def _speed_text(self) -> StyledSpans:
         speed = SPEEDS[self._speed]
         words = "each event" if speed == READABLE else f"{speed}×"
         if self.console.is_ascii:

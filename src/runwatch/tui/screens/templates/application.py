@@ -304,10 +304,10 @@ class ApplicationScreen(CoveringScreen):
         if isinstance(record, Application) and record.state:
             state = (label_span(record.state, Role.LIVE if choose_poll_interval_s(record) is not None else Role.PLAIN),)
         self.query_one("#detail", Pane).set_border_text(
-            title=line(f"{self._spec.singular} {name}"), state=state, age=self._age_words()
+            title=line(f"{self._spec.singular} {name}"), state=state, age=self._age_text()
         )
 
-    def _age_words(self) -> StyledSpans:
+    def _age_text(self) -> StyledSpans:
         if self._failure is not None:
             return (label_span(f"no response: {self._failure.title}", Role.BAD),)
         if self._read_at is None:
