@@ -102,10 +102,11 @@ async def test_an_interruption_waits_for_nothing(tmp_path: Path) -> None:
 
 async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -> None:
     async with console(service(), tmp_path, until="ex_2") as driven:
-        for _ in range(2):
-            await driven.reaches("ctrl+c again quits, q goes back", "ctrl+c")
+        for leads in ("as does q pressed twice", "q goes back", "esc goes back"):
+            await driven.reaches(f"ctrl+c again quits, {leads}", "ctrl+c")
             assert driven.app.return_code is None
             driven.clock.advance(INTERRUPT_AGAIN_S)
+            await driven.press("enter" if leads.startswith("as") else "slash")
         await driven.press("ctrl+c", "ctrl+c")
         assert driven.app.return_code == 130
 

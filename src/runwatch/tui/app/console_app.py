@@ -274,7 +274,7 @@ class ConsoleApp(NavigatingApp):
             self.notify_user(f"Nothing is selected; {quit_key} quits.", Role.WARN)
         elif self._has_begun and now >= self._interrupts_until:
             self._interrupts_until = now + INTERRUPT_AGAIN_S
-            self.notify_user(self.quit_question("ctrl+c again quits", f", {quit_key} goes back"), Role.WARN)
+            self.notify_user(self.quit_question("ctrl+c again quits", self.leave_text()), Role.WARN)
         else:
             super().action_interrupt()
 

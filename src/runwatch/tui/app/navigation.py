@@ -192,6 +192,17 @@ class NavigatingApp(Console):
             self._quits_until = 0.0
             self.screen.clear_notice(self._quit_question)
 
+    def leave_text(self) -> str:
+        """Say what else leaves what is in front: the key that quits, or goes back, where it is no text."""
+        from textual.widgets import Input, TextArea
+
+        screen = self.screen
+        key = self.keys.shown("app.quit")
+        if not isinstance(screen, ConsoleScreen) or isinstance(screen.focused, Input | TextArea):
+            return f", {self.keys.shown('screen.back')} goes back"
+        is_first = screen.is_at_root and not self.history.is_followed and not screen.has_overlay
+        return f", as does {key} pressed twice" if is_first else f", {key} goes back"
+
     def quit_question(self, how: str, otherwise: str = "") -> str:
         """Return the question whether to quit, with the writes that have no answer.
 
