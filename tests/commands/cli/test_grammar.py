@@ -242,7 +242,7 @@ def test_suggested_commands_choose_the_same_service() -> None:
     local, prod = find_service(CommandOptions(local=True)), find_service(CommandOptions(profile="prod"))
     for command in list_commands():
         words = f"runwatch {command.name}"
-        takes = "--local" in {flag.name for flag in command.flags} and command.path != ("web",)
+        takes = "--local" in {flag.name for flag in command.flags} and command.path not in {("serve",), ("web",)}
         assert add_service(f"'{words}' shows it", local) == f"'{words}{' --local' if takes else ''}' shows it"
         assert add_service(f"Do: {words} ID", prod) == f"Do: {words}{' --profile prod' if takes else ''} ID"
 

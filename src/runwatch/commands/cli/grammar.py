@@ -51,6 +51,7 @@ _DECLARED = (
         "run the local service without the console",
         "cli:serve",
         flags=(
+            OptionSpec("--local", "what serve does anyway; accepted because other commands take it"),
             OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
             OptionSpec("--port", "the port (default: the last one used, or any free one)", "PORT", "count"),
             OptionSpec("--data-dir", "where the service keeps its data (default: the local service's)", "DIR", "text"),
