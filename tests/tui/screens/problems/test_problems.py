@@ -211,7 +211,8 @@ async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(tmp_pat
         await driven.shows("Problems   1 ", re.compile("request +GET /v1/executions/ex_nowhere"))
         await driven.press("enter")
         await driven.pilot.pause()
-        await driven.opens(RequestsScreen, "G", "up", "enter")
+        assert driven.text.count("request    GET /v1/executions/ex_nowhere") == 1
+        await driven.opens(RequestsScreen, "down", "enter")
         await driven.shows("received_bytes", "/v1/executions/ex_nowhere")
         await driven.until(lambda: driven.focused is not driven.table, "the request to be open")
         await driven.opens(ProblemsScreen, "G", "up", "enter")

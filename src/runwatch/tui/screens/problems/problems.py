@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource, SearchableSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
 from runwatch.tui.widgets.inputs.line_input import LineInput
-from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
@@ -30,7 +29,6 @@ from runwatch.view.problems.explanations import explain_code
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.resources.problems import PROBLEMS, find_error_code
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
@@ -106,15 +104,10 @@ class ProblemsScreen(ResourceScreen):
             self.panel.show_raw(entry, json_block(dict(entry.raw)))
         else:
             step = _TO_THE_FORM if self.form_field(entry) is not None else None
-            self.panel.show(entry, next_step=step, links=self._links(row))
-
-    def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
-        """Return the links; a request is named by method and path, because its id is only a timestamp."""
-        request = line(row.subject.request)
-        return [
-            replace(link, text=request) if link.target == (RequestEntry.KIND, row.subject.request_id) else link
-            for link in super()._links(row)
-        ]
+            # The line that names the request leads to it.
+            request = (RequestEntry.KIND, entry.request_id) if entry.request_id else None
+            links = [link for link in self._links(row) if link.target != request]
+            self.panel.show(entry, next_step=step, links=links, request=request)
 
     def focus_detail(self) -> None:
         self.panel.query_one("DetailView").focus()

@@ -63,6 +63,7 @@ class ProblemPanel(Pane):
         next_step: SafeText | None = None,
         attempts: int | None = None,
         links: Sequence[DetailLink] = (),
+        request: object = None,
     ) -> None:
         """Show a problem.
 
@@ -71,6 +72,7 @@ class ProblemPanel(Pane):
             next_step: Replaces the next step from the code's explanation.
             attempts: How often the request was sent, if known.
             links: Links to related records.
+            request: Link target of the line that names the request; ``None`` for no link.
         """
         self.entry = entry
         app, problem = get_app(self), entry.problem
@@ -82,7 +84,7 @@ class ProblemPanel(Pane):
         title = line(f" {app.glyphs.dot} ".join(parts))
         where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
         self.set_border_text(title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),))
-        self._fields.show(self._sections(entry, status, next_step, attempts), links)
+        self._fields.show(self._sections(entry, status, next_step, attempts, request), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
         """Show a problem's JSON instead of its fields.
@@ -123,14 +125,19 @@ class ProblemPanel(Pane):
         return self.query_one(_Fields)
 
     def _sections(
-        self, entry: ProblemEntry, status: int | None, next_step: SafeText | None, attempts: int | None
+        self,
+        entry: ProblemEntry,
+        status: int | None,
+        next_step: SafeText | None,
+        attempts: int | None,
+        request: object,
     ) -> list[DetailSection]:
         problem = entry.problem
         code = problem.code or entry.code or ""
         service = get_app(self).find_shell_service(entry.profile)
         keys = get_app(self).keys
         copy = f"{keys.shown('screen.copy')} copy   {keys.shown('screen.copy_menu')} support block"
-        first = [DetailLine(line("request"), line(self._request(entry, attempts), None))]
+        first = [DetailLine(line("request"), line(self._request(entry, attempts), None), target=request)]
         if problem.instance or status is not None:
             # Where no response came, there is nothing that could have an instance.
             shown = line(problem.instance or NO_INSTANCE, None)
