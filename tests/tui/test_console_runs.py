@@ -794,6 +794,9 @@ async def test_marked_runs_are_cancelled_through_one_dialog_with_an_outcome_each
         await driven.settle()
         driven.app._tick()
         await driven.shows(re.compile("⊘ cancelled +0:42"))
+        behind = driven.app.console_screen
+        assert isinstance(behind, RunsScreen)
+        assert not behind.table.marks, "nothing is left to cancel"
         check_golden("100x30/cancel-three-done", driven.text)
         keys = [heard.head.header("idempotency-key") for heard in service.requests("POST")]
         assert len(set(keys)) == 3
@@ -846,6 +849,7 @@ async def test_the_outcomes_of_several_writes_are_counted_after_their_dialog_was
         await driven.opens(RunsScreen, "escape")
         may_send.set()
         await driven.shows(re.compile(r"Cancel a run: (1 (cancelled|unknown|had ended)(, )?){3}"))
+        assert driven.table.marks == {noon.LIVE}, "what may still have to be cancelled stays marked"
 
 
 async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_facet_says_what_the_cells_say() -> None:
         baseline_receipt("ex_3"),
     ]
     counted = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("check", "reason", "model"))
-    words = {facet.field: {value.value: value.words for value in facet.values} for facet in counted}
+    words = {facet.field: {value.value: value.text for value in facet.values} for facet in counted}
     assert words["check"] == {"accepted": "✓ accepted", "unchecked": "no check", "baseline": "output seen"}
     assert words["reason"] == {None: "none", "cancelled": "cancelled"}
     assert "atlas-12b" in words["model"].values()
@@ -74,7 +74,7 @@ def test_a_facet_says_what_the_cells_say() -> None:
 def test_two_values_that_cells_show_alike_are_told_apart() -> None:
     runs = [run(f"ex_{maker}", current={"model_key": f"{maker}/ember"}) for maker in ("acme", "river")]
     (models,) = count_facets(build_rows(RUNS, runs, CONTEXT), ("model",))
-    assert [value.words for value in models.values] == ["acme/ember", "river/ember"]
+    assert [value.text for value in models.values] == ["acme/ember", "river/ember"]
 
 
 @pytest.mark.parametrize(

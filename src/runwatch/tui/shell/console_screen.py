@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -602,6 +602,10 @@ class RecordScreen(ConsoleScreen):
 
     def selected_rows(self) -> list[RecordRow[Any]]:
         """Return the marked rows, or the one at the cursor if none is marked."""
+        raise NotImplementedError
+
+    def unmark(self, keys: Collection[str]) -> None:
+        """Take the marks off these rows, even if another screen is in front."""
         raise NotImplementedError
 
     def rows_to_export(self) -> list[RecordRow[Any]]:

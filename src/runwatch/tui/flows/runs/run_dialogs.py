@@ -23,6 +23,7 @@ from runwatch.tui.flows.writes.write_sender import (
     make_typed_confirmation,
     profile_label,
 )
+from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.request_preview import render_request_body
@@ -53,16 +54,17 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
         )
         screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
     else:
-        screen.app.push_screen(_build_cancel_dialog(screen, session, unfinished, len(runs) - len(unfinished)).dialog)
+        final = [run.id for run in runs if run.is_final]
+        screen.app.push_screen(_build_cancel_dialog(screen, session, unfinished, final).dialog)
 
 
 def _build_cancel_dialog(
-    screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: int
+    screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: Sequence[str]
 ) -> WriteSender:
     """Build the dialog that cancels runs, of which there is at least one.
 
     Args:
-        ended: How many marked runs are left out because they have ended.
+        ended: The marked runs that are left out because they have ended.
     """
     glyphs = screen.console.glyphs
     many = len(runs) != 1
@@ -89,7 +91,7 @@ def _build_cancel_dialog(
             text,
             sentence=line(
                 f"Cancels {noun}{'' if many else f' ({_run_text(screen, known[0])})'}. A provider call already under"
-                f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(ended)}"
+                f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(len(ended))}"
             ),
             rows=_run_rows(screen, known) if many else (),
             age=list_age(session, Run),
@@ -116,10 +118,16 @@ def _build_cancel_dialog(
     def done(run_id: str, response: Any, _: bool) -> None:
         if isinstance(response, dict):
             store_record(session, Run(response))
+        settled(run_id)
+
+    def settled(run_id: str) -> None:
+        # A mark stays on a run that may still have to be cancelled.
+        if isinstance(screen, RecordScreen):
+            screen.unmark({run_id, *ended})
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteSender(screen, session, make_updated(), writes, WriteCallbacks(done))
+    return WriteSender(screen, session, make_updated(), writes, WriteCallbacks(done, settled=settled))
 
 
 def build_submit_dialog(

@@ -101,6 +101,7 @@ class WriteCallbacks(NamedTuple):
             ``None`` for that of its code.
         completed: Returns from the response what the notice begins with, where a step that leads to the next one is
             completed: its dialog has no room for more. Empty otherwise.
+        settled: Called with the id of a run that needs no cancel because it has ended.
     """
 
     done: Done
@@ -109,6 +110,7 @@ class WriteCallbacks(NamedTuple):
     secret_member: str = ""
     refused: Callable[[RunwatchError], SafeText | None] | None = None
     completed: Callable[[Any], str] = lambda _: ""
+    settled: Callable[[str], None] = lambda _: None
 
 
 class WriteSender:
@@ -319,6 +321,8 @@ class WriteSender:
                 result = await self._session.retry_write(item.unconfirmed)
         except RunwatchError as error:
             self._show_outcome(item, _outcome(error))
+            if _is_over(error):
+                self._callbacks.settled(item.id)
             return error
         status = result.value.get("status") if isinstance(result.value, dict) else None
         if status:

@@ -33,6 +33,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.live.list_continuation import ListContinuation
+    from runwatch.tui.shell.console import Console
     from runwatch.view.export.file_formats import FileFormat
     from runwatch.view.query.expressions import Query
 
@@ -101,6 +102,10 @@ class ListScreen(RecordScreen):
 
     def selected_rows(self) -> list[RecordRow[Any]]:
         return self.marked_rows() or [row for row in (self.row,) if row is not None]
+
+    def unmark(self, keys: Collection[str]) -> None:
+        marks = self.console.row_marks.get(self.spec.name, frozenset())
+        _set_marks(self.console, self.spec.name, marks.difference(keys))
 
     def all_rows(self) -> list[RecordRow[Any]]:
         self.listing.set_records(self._source.items())
@@ -275,10 +280,7 @@ class ListScreen(RecordScreen):
         console, name = self.console, self.spec.name
 
         async def undo() -> str:
-            console.row_marks[name] = before
-            for screen in console.app.screen_stack:
-                if isinstance(screen, ListScreen) and screen.spec.name == name:
-                    screen.table.mark(before)
+            _set_marks(console, name, before)
             return ""
 
         console.row_marks[name] = frozenset(after)
@@ -657,3 +659,11 @@ class _Seen(Mapping[str, Sequence[SafeText]]):
 
     def __len__(self) -> int:
         return len(self._fields)
+
+
+def _set_marks(console: Console, name: str, marks: frozenset[str]) -> None:
+    """Mark exactly these rows of a list, on the screen that shows it and for the next one."""
+    console.row_marks[name] = marks
+    for screen in console.app.screen_stack:
+        if isinstance(screen, ListScreen) and screen.spec.name == name:
+            screen.table.mark(marks)
