@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +34,7 @@ async def exported(driven: Driven, file: Path) -> str:
 
 async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
-        await driven.reaches("Export   6 receipts", "e")
+        await driven.reaches("all 6 listed receipts: one record a line", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
         listed = sorted(driven.service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
@@ -76,7 +77,7 @@ async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_a
         for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
             await driven.press("e", "enter")
             await exported(driven, exports(tmp_path) / f"{name}.ndjson")
-        await driven.reaches("Export   2 receipts", "space", "down", "space", "e")
+        await driven.reaches("2 marked receipts: one record a line", "space", "down", "space", "e")
         await driven.press("down", "enter")
         rows = list(csv.reader(io.StringIO(await exported(driven, exports(tmp_path) / f"{NAME}.csv"))))
         assert rows[0][0] == "execution_id"
@@ -109,7 +110,7 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words:
 
 async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="runs", until="Runs · executions   9") as driven:
-        await driven.reaches("Export   9 runs", "e")
+        await driven.reaches("all 9 listed runs: one record a line", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
         assert len(text.splitlines()) == 9
@@ -120,7 +121,7 @@ async def test_the_events_of_a_run_are_written_from_its_detail_as_a_file_that_is
         await driven.select(noon.LIVE)
         await driven.press("enter")
         await driven.shows("8 events")
-        await driven.reaches("its events, one a line", "e")
+        await driven.reaches(re.compile("events of [^ ]*: one a line"), "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "events-20261121-120431.ndjson")
         assert [loads(row) for row in text.splitlines()] == [dict(each.raw) for each in noon.live_events()]
@@ -139,7 +140,7 @@ async def test_the_events_of_a_run_are_written_from_every_view_of_them(tmp_path:
         await driven.until(lambda: not isinstance(driven.app.screen, RunsScreen), "the view")
         await driven.until(lambda: bool(driven.focused), "the focus")
         await driven.settle()
-        await driven.reaches("its events, one a line", "e")
+        await driven.reaches(re.compile("events of [^ ]*: one a line"), "e")
 
 
 async def test_an_empty_list_has_nothing_to_export(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ _LONGEST_WRITE_S: Final = 600.0
 _BATCH_EVENTS: Final = 500
 """Events read and encoded before other work goes on."""
 
-_EVENTS_TITLE: Final = "its events, one a line; `runwatch open FILE` replays them"
+_EVENTS_TITLE: Final = "one a line; `runwatch open FILE` replays them"
 
 _BESIDE: Final = 26
 """Width of the status bar not available to a notice."""
@@ -64,20 +64,27 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
     if not count and not more:
         screen.notify_user("No rows to export.", Role.WARN)
         return
-    what = screen.spec.singular if count == 1 else screen.spec.name
+    what = _chosen_text(screen, count)
     items = [
-        MenuItem(line(form), partial(export_rows, screen, form), line(FORMAT_TITLES[form])) for form in FILE_FORMATS
+        MenuItem(line(form), partial(export_rows, screen, form), line(f"{what}: {FORMAT_TITLES[form]}"))
+        for form in FILE_FORMATS
     ]
-    title = (
-        label_span("Export   ", Role.PLAIN),
-        label_span(f"{grouped_number(count)} {what}; `:export FILE` takes a name of your own"),
-    )
+    title = (label_span("Export   ", Role.PLAIN), label_span("`:export FILE` takes a name of your own"))
     screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
+
+
+def _chosen_text(screen: RowScreen, count: int) -> str:
+    """Say which rows are exported: ``3 marked runs`` or ``all 60 listed runs``."""
+    what = screen.spec.singular if count == 1 else screen.spec.name
+    if screen.table.marks:
+        return f"{grouped_number(count)} marked {what}"
+    return f"{'the' if count == 1 else 'all'} {grouped_number(count)} listed {what}"
 
 
 def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
     """Return the item that exports a run's events."""
-    return MenuItem(line("events"), partial(export_events, screen, run_id), line(_EVENTS_TITLE))
+    what = f"events of {short_id(run_id, screen.console.glyphs)}: {_EVENTS_TITLE}"
+    return MenuItem(line("events"), partial(export_events, screen, run_id), line(what))
 
 
 def open_events_menu(screen: ConsoleScreen, run_id: str) -> None:
