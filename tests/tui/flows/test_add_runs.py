@@ -72,6 +72,11 @@ async def test_the_window_takes_what_is_typed_and_pasted_but_no_key(service: Scr
     async with console(service, tmp_path) as driven:
         await driven.press("a")
         assert driven.app.screen.query_one("#add", TextButton).disabled
+        await driven.type("some words ")
+        await driven.shows("no run id in this text")
+        await driven.press("f9")
+        assert driven.app.screen.query_one(TextArea).text == "some words "
+        await driven.press("ctrl+u")
         await driven.type("x")
         assert not driven.app.screen.query_one("#add", TextButton).disabled
         await driven.press("escape")

@@ -19,6 +19,9 @@ from tests.support.hostile import CORPUS
         ("", []),
         (" \n,, ", []),
         ("oneword", ["oneword"]),
+        ("an-other.form:of_id~1 and-more", ["an-other.form:of_id~1"]),
+        ("please look at it", []),
+        ("runs/* /tmp/ex_000001 https://example.com/?run", []),
     ],
 )
 def test_ids_are_between_white_space_commas_quotes_and_brackets(text: str, ids: list[str]) -> None:

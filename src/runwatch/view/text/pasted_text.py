@@ -17,6 +17,9 @@ _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|
 _BETWEEN: Final = re.compile(r"[\s,;|<>()\[\]{}\"'`]+")
 _LEAST_ID: Final = 6
 
+_IN_NO_ID: Final = frozenset("/\\?#*!$^&")
+"""Characters of addresses, file names and patterns. What else an id may be, the service decides."""
+
 
 def strip_controls(text: str) -> str:
     """Remove control sequences and invisible characters. Line ends become newlines, tabs become spaces."""
@@ -41,9 +44,12 @@ def clean_multiline(text: str) -> tuple[str, int]:
 def find_ids(text: str) -> list[str]:
     """Return the distinct ids in a text, in order: words between white space, commas, quotes and brackets.
 
-    If any word looks like an id, words without a digit are treated as prose and dropped.
+    If any word looks like an id, words without a digit are treated as prose and dropped, and so are several words of
+    letters alone.
     """
     words = [word.strip(".:!?…") for word in _BETWEEN.split(strip_controls(text))]
-    words = list(dict.fromkeys(word for word in words if word))
+    words = list(dict.fromkeys(word for word in words if word and _IN_NO_ID.isdisjoint(word)))
     likely = [word for word in words if len(word) >= _LEAST_ID and any(map(str.isdigit, word))]
+    if not likely and len(words) > 1 and all(map(str.isalpha, words)):
+        return []
     return (likely or words)[:MAX_IDS]

@@ -42,6 +42,9 @@ _A_KEY: Final = "(a key, not shown)"
 ID_CELLS: Final = 40
 """Maximum width of an id in the list of outcomes; a longer one is cut in the middle."""
 
+_NO_ID: Final = "no run id in this text"
+"""Said before anything is sent; the text stays."""
+
 _HELP: Final = "Paste ids, one per line or anywhere in a text. Each run that exists is added to the watch list."
 
 
@@ -205,6 +208,8 @@ class AddRunsDialog(Dialog[str | None]):
         count = len(self._ids)
         self.query_one("#add", TextButton).label = line(f"Add {count} run{'s' * (count != 1)}" if count else "Add")
         self.query_one("#add", TextButton).disabled = not count
+        has_text = bool(self.query_one(TextArea).text.strip())
+        self._say(_NO_ID if has_text and not count else "")
 
     async def _add(self, ids: list[str]) -> None:
         rows = self.query_one(_Outcomes)
