@@ -19,7 +19,7 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.press("down", until="8 events")
         terminal.press("enter")
         terminal.type(">>", until=re.compile(r"attempt 1 +█+ +10 s +✗ rejected 0\.31"))
-        terminal.wait_for(re.compile(r"→ attempt 2 +█+ +17 s +✓ accepted 0\.86"))
+        terminal.wait_for(re.compile(r"↻ attempt 2 +█+ +17 s +✓ accepted 0\.86"))
         terminal.type("m", until="REPLAY")
         terminal.wait_for("plays 1×")
         terminal.type("g", until="event 1 of 8")
@@ -37,7 +37,7 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         # An escape with a letter right behind it is the letter with alt.
         terminal.wait_for("enter open")
         terminal.type("g GV*", until="Run wall")
-        terminal.wait_for("→ 1 retry")
+        terminal.wait_for("↻ 1 retry")
         # The largest one has the focus.
         terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
         terminal.press("enter", until=re.compile("Runs . executions"))

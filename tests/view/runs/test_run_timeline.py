@@ -70,7 +70,7 @@ def test_wait_slice_attempts_and_checks_have_their_seconds_and_what_came_of_them
         "slice sl_1": ["18 s", "✓ completed"],
         "attempt 1": ["6 s", "answered · arm_01HX7"],
         "check 1": ["2 s", "✗ rejected 0.31"],
-        "→ attempt 2": ["9 s", "✓ accepted 0.86 · fallback ·", "arm_01HX8"],
+        "↻ attempt 2": ["9 s", "✓ accepted 0.86 · fallback ·", "arm_01HX8"],
     }
     assert "The bar of attempt 2 includes the check" in remarks(STORY)
 
@@ -78,7 +78,7 @@ def test_wait_slice_attempts_and_checks_have_their_seconds_and_what_came_of_them
 def test_bars_follow_each_other_on_one_line_of_time() -> None:
     bars = {line.label.strip(): line.text for line in drawn(STORY)}
     starts = [
-        len(bars[label]) - len(bars[label].lstrip(" ")) for label in ("queued", "attempt 1", "check 1", "→ attempt 2")
+        len(bars[label]) - len(bars[label].lstrip(" ")) for label in ("queued", "attempt 1", "check 1", "↻ attempt 2")
     ]
     assert starts == sorted(set(starts))
 
@@ -101,6 +101,7 @@ def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() 
     facts = RunFacts(next(run for run in noon.runs() if run.id == noon.LIVE))
     live = rows(noon.live_events()[:4], facts=facts)
     assert live["attempt 1"][0].endswith("→")
+    assert UNICODE.again != UNICODE.going_on
     assert live["attempt 1"][1:] == ["39 s", "● running · arm_01HX7"]
     lost = [*STORY[:7], STORY[9]]
     bar, *rest = rows(lost)["slice sl_1"]

@@ -61,12 +61,12 @@ def facts(status: str = "running", **over: Any) -> RunFacts:
     [
         (facts("failed", reason="fallback_exhausted"), [], 4, "✗ fallback_exhausted"),
         (facts("expired"), [], 4, "◷ expired"),
-        (facts(), [RETRY], 3, "→ 1 retry"),
-        (facts(), [RETRY, RETRY], 3, "→ 2 retries"),
+        (facts(), [RETRY], 3, "↻ 1 retry"),
+        (facts(), [RETRY, RETRY], 3, "↻ 2 retries"),
         (facts(), [builders.event(1, at=at(125))], 2, "◷ silent 2m"),
         (facts("queued", created_at=at(90)), [], 2, "◷ waits 1m"),
         (facts(), [builders.event(1, at=at(59))], 0, ""),
-        (facts("completed"), [RETRY], 1, "→ 1 retry"),
+        (facts("completed"), [RETRY], 1, "↻ 1 retry"),
         (facts("completed"), [builders.event(1, at=at(900))], 0, ""),
     ],
 )

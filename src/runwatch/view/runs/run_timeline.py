@@ -31,7 +31,7 @@ _MIN_NOTE_CELLS: Final = 8
 _NOTE_SHARE: Final = 0.45
 """Part of a line that notes may take."""
 
-_NOTE_ROWS: Final = 3
+_NOTE_ROWS: Final = 2
 """Most rows of a note."""
 
 
