@@ -219,6 +219,8 @@ def test_where_the_terminal_has_few_symbols_text_is_ascii(
         (("runs", "list", "--json", "--fields", "policy.budget.max_cots_usd"), "policy.budget.max_cost_usd"),
         (("runs", "list", "--format", "csv", "--fields", "provider_nme"), ""),
         (("runs", "events", ECHO, "--json", "--fields", "exection_id"), "execution_id"),
+        (("receipts", "list", "--json", "--fields", "took"), ""),
+        (("runs", "list", "--json", "--fields", "cost"), "spend_usd"),
     ],
 )
 def test_an_unknown_field_is_refused_with_the_nearest(
@@ -236,6 +238,11 @@ def test_fields_that_are_declared_or_sent_are_not_refused(runwatch: Here, servic
         for form in ("json", "csv", "table"):
             assert runwatch("receipts", "list", "--fields", fields, "--format", form).code == 0
     assert runwatch("receipts", "list", "--fields", "id,model,spend").code == 0
+    exact = runwatch("receipts", "list", "--json", "--fields", "execution_id,created_at").json
+    named = runwatch("receipts", "list", "--json", "--fields", "id,created").json
+    assert [list(each.values()) for each in named] == [list(each.values()) for each in exact]
+    assert list(named[0]) == ["id", "created"], "as they were typed"
+    assert runwatch("receipts", "list", "--format", "csv", "--fields", "id").text.startswith("id\nex_")
     service.receipts.clear()
     assert runwatch("receipts", "list", "--fields", "anything.new", "--json").json == []
     assert runwatch("receipts", "list", "--fields", "stauts", "--json").code == 2

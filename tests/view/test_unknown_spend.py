@@ -196,7 +196,9 @@ def test_a_table_has_the_word_and_the_known_part_beside_it() -> None:
     assert row["totals.platform_fee_usd"] == "0"
     (printed,) = csv.DictReader(map(str, text_output.csv_lines(Run, [partial_run(0.0031).raw])))
     assert (printed["spend_usd"], printed["known_spend_usd"]) == ("unknown", "0.0031")
-    (chosen,) = csv.DictReader(map(str, text_output.csv_lines(Run, [partial_run(0.0031).raw], ["spend_usd"])))
+    (chosen,) = csv.DictReader(
+        map(str, text_output.csv_lines(Run, [partial_run(0.0031).raw], {"spend_usd": "spend_usd"}))
+    )
     assert chosen == {"spend_usd": "unknown"}
 
 

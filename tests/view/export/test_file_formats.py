@@ -183,9 +183,9 @@ def test_a_receipt_has_a_row_for_each_slice_and_its_totals_once() -> None:
     assert [bool(row["totals.usd"]) for row in cells] == [True, False, False, True, True]
     assert {row["execution_id"] for row in cells} == {receipt.id}
     assert [row[SLICE] for row in cells][2:] == ["odd", "", "odd"]
-    printed = text_output.csv_lines(Receipt, [receipt.raw], ["execution_id", "provider"])
+    printed = text_output.csv_lines(Receipt, [receipt.raw], {"execution_id": "execution_id", "provider": "provider"})
     assert len(list(printed)) == 4
-    assert len(list(text_output.csv_lines(Receipt, [receipt.raw], ["execution_id", "totals.usd"]))) == 2
+    assert len(list(text_output.csv_lines(Receipt, [receipt.raw], {"id": "execution_id", "usd": "totals.usd"}))) == 2
 
 
 def test_unknown_members_get_columns_behind_the_declared_ones() -> None:

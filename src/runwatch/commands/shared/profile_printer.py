@@ -28,7 +28,6 @@ class ProfilePrinter(RecordPrinter):
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
         self._owners = RecordProfiles()
         super().__init__(call, settings, self._owners.add_column(spec))
-        self._members = self._fields
         if self._fields is not None:
             self._fields = [PROFILE, *(name for name in self._fields if name != PROFILE)]
             self._asked = tuple(self._fields[1:])
@@ -74,8 +73,8 @@ class ProfilePrinter(RecordPrinter):
     def _exact(self, values: Sequence[tuple[str, Any]]) -> None:
         if self._output.form == "csv":
             raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
-            self._lines(text_output.csv_lines(self._spec.record, raws, self._members, profiles=profiles))
+            self._lines(text_output.csv_lines(self._spec.record, raws, self.paths, profiles=profiles))
             return
-        found = [{"profile": profile, "record": text_output.project(raw, self._members)} for profile, raw in values]
+        found = [{"profile": profile, "record": text_output.project(raw, self.paths)} for profile, raw in values]
         as_lines = text_output.json_array_lines if self._output.form == "json" else text_output.ndjson_lines
         self._lines(as_lines(found))

@@ -38,13 +38,18 @@ TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "l
 
 
 class RecordPrinter:
-    """Prints records of one resource for one invocation."""
+    """Prints records of one resource for one invocation.
+
+    Attributes:
+        paths: The path of the member for each name in ``--fields``; ``None`` for all members.
+    """
 
     def __init__(self, call: Invocation, settings: Settings, spec: ResourceSpec[Any]) -> None:
         self._output: CommandOutput = call.output
         self._spec = _with_whole_ids(spec)
         self._fields = parse_fields(call)
         self._asked = tuple(self._fields or ())
+        self.paths: dict[str, str] | None = None if self._fields is None else {name: name for name in self._fields}
         self._filter = call.options.filter
         self._is_selective = is_selective(call) or call.options.arm_id is not None
         self._named = settings.filters
@@ -70,11 +75,11 @@ class RecordPrinter:
             exact = [row.subject.raw for row in self._rows(values, subjects or {})]
         match self._output.form:
             case "json":
-                self._lines(text_output.json_array_lines(exact, self._fields))
+                self._lines(text_output.json_array_lines(exact, self.paths))
             case "ndjson":
-                self._lines(text_output.ndjson_lines(exact, self._fields))
+                self._lines(text_output.ndjson_lines(exact, self.paths))
             case _:
-                self._lines(text_output.csv_lines(self._spec.record, exact, self._fields))
+                self._lines(text_output.csv_lines(self._spec.record, exact, self.paths))
 
     def select(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> list[Any]:
         """Return the items that match ``--filter``, in order; items that are not objects are kept.
@@ -94,11 +99,11 @@ class RecordPrinter:
         self.check_fields([raw])
         match self._output.form:
             case "json":
-                self._lines([text_output.json_record(raw, self._fields)])
+                self._lines([text_output.json_record(raw, self.paths)])
             case "ndjson":
-                self._lines(text_output.ndjson_lines([raw], self._fields))
+                self._lines(text_output.ndjson_lines([raw], self.paths))
             case "csv":
-                self._lines(text_output.csv_lines(self._spec.record, [raw], self._fields))
+                self._lines(text_output.csv_lines(self._spec.record, [raw], self.paths))
             case _ if self._fields is not None:
                 rows = table.build_rows(self._spec, [item], self.context)
                 self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
@@ -109,6 +114,8 @@ class RecordPrinter:
 
     def check_fields(self, raws: Sequence[Any]) -> None:
         """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
+
+        The name of a column stands for the one member that it shows, and keeps its own name in the output.
 
         Args:
             raws: Decoded items; those that are not objects do not count.
@@ -126,12 +133,16 @@ class RecordPrinter:
             is_open = is_open or (member is not None and member.kind is None)
             if name in known or is_open or any(_has(raw, path) for raw in raws):
                 continue
-            guess = closest_word(name, known)
+            members = _column_members(self._spec, name)
+            if len(members) == 1 and self.paths is not None:
+                self.paths[name] = members[0]
+                continue
+            guess = next(iter(members), None) or _amount_member(self._spec, name) or closest_word(name, known)
             if raws or guess:
                 schema = runwatch_command("schema", self._spec.kind)
                 raise UsageError(
                     f"There is no field '{clean_line(name)}' in {self._spec.name}",
-                    detail=f"did you mean '{guess}'?" if guess else None,
+                    detail=f"did you mean '{guess}'?" if guess else _of_table(self._spec, name),
                     hint=f"One of {', '.join(known)}." if self._spec.is_local else f"'{schema}' lists the members.",
                 )
 
@@ -210,6 +221,25 @@ def _known_fields(spec: ResourceSpec[Any], form: str) -> Iterator[str]:
         yield from SLICE_COLUMNS
 
 
+def _column_members(spec: ResourceSpec[Any], name: str) -> list[str]:
+    """Return the paths of the members that a column of this name may show, because it is called like them."""
+    field = spec.field(name)
+    names = set() if field is None else {field.id, *field.aliases}
+    own = [each for each, member in spec.record.MEMBERS.items() if each in names and member.kind is None]
+    return own or [path for path in json_paths.declared_paths(spec.record) if path.rpartition(".")[2] in names]
+
+
+def _amount_member(spec: ResourceSpec[Any], name: str) -> str | None:
+    """Return the member that a column of this name is closest to: the same word with a unit, as ``spend_usd``."""
+    field = spec.field(name)
+    starts = () if field is None else tuple(f"{each}_" for each in (field.id, *field.aliases))
+    return next((member for member in spec.record.MEMBERS if member.startswith(starts)), None)
+
+
+def _of_table(spec: ResourceSpec[Any], name: str) -> str | None:
+    return None if spec.field(name) is None else "it is a column of the table, put together from several members"
+
+
 def parse_fields(call: Invocation) -> list[str] | None:
     """Return the members named by ``--fields``, or ``None`` for all.
 
@@ -243,8 +273,9 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
     fields = parse_fields(call)
     output = call.output
     if output.is_json:
-        RecordPrinter(call, settings, EVENTS).check_fields([event.raw for event in page.records])
-        lines: Iterable[str] = text_output.ndjson_lines(page.values, fields)
+        printer = RecordPrinter(call, settings, EVENTS)
+        printer.check_fields([event.raw for event in page.records])
+        lines: Iterable[str] = text_output.ndjson_lines(page.values, printer.paths)
     elif output.form == "csv" or fields is not None:
         RecordPrinter(call, settings, EVENTS).records(page.values)
         return

@@ -121,19 +121,23 @@ def _detail_lines(label: SafeText, entry: DetailLine, label_width: int) -> Itera
         yield line(f"{GAP}{' ' * label_width}{GAP}{text}".rstrip(), None)
 
 
-def select_members(raw: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """Return the members at some dotted paths, keyed by path. Missing ones are omitted."""
-    found = {name: json_paths.get_at(raw, json_paths.parse_path(name)) for name in fields}
+def select_members(raw: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the members at some dotted paths. Missing ones are omitted.
+
+    Args:
+        fields: The path of each member by its key in the result.
+    """
+    found = {name: json_paths.get_at(raw, json_paths.parse_path(path)) for name, path in fields.items()}
     return {name: value for name, value in found.items() if value is not json_paths.MISSING}
 
 
-def ndjson_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
+def ndjson_lines(values: Iterable[Any], fields: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield one JSON value per line, exactly as sent."""
     for value in values:
         yield dumps(project(value, fields))
 
 
-def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None) -> Iterator[str]:
+def json_array_lines(values: Iterable[Any], fields: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield one JSON array with one item per line, exactly as sent."""
     before = "["
     for value in values:
@@ -142,20 +146,20 @@ def json_array_lines(values: Iterable[Any], fields: Sequence[str] | None = None)
     yield "[]" if before == "[" else "]"
 
 
-def json_record(value: Any, fields: Sequence[str] | None = None) -> str:
+def json_record(value: Any, fields: Mapping[str, str] | None = None) -> str:
     """Return one JSON value, indented, exactly as sent."""
     return dumps(project(value, fields), indent=2)
 
 
-def project(value: Any, fields: Sequence[str] | None) -> Any:
-    """Return the members of an object at some paths; all of it without paths."""
+def project(value: Any, fields: Mapping[str, str] | None) -> Any:
+    """Return the members of an object at some paths, as :func:`select_members` does; all of it without paths."""
     return select_members(value, fields) if fields is not None and isinstance(value, Mapping) else value
 
 
 def csv_lines(
     record: type[Record],
     raws: Collection[Any],
-    fields: Sequence[str] | None = None,
+    fields: Mapping[str, str] | None = None,
     *,
     profiles: Sequence[str] | None = None,
 ) -> Iterator[SafeText]:
@@ -185,10 +189,12 @@ def csv_lines(
         yield _csv_line([*owner, *(row.get(head) for head in heads)])
 
 
-def _csv_rows(record: type[Record], raw: Mapping[str, Any], fields: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+def _csv_rows(
+    record: type[Record], raw: Mapping[str, Any], fields: Mapping[str, str] | None
+) -> Iterator[dict[str, Any]]:
     if fields is None:
         yield from map(json_paths.flatten, csv_rows(record, raw))
-    elif set(SLICE_COLUMNS).isdisjoint(fields):
+    elif set(SLICE_COLUMNS).isdisjoint(fields.values()):
         yield select_members(raw, fields)
     else:
         yield from (select_members({**raw, **row}, fields) for row in csv_rows(record, raw))
