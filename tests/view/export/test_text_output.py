@@ -164,8 +164,12 @@ def test_the_heads_of_csv_do_not_depend_on_the_rows() -> None:
 
 
 def test_csv_takes_only_the_chosen_fields() -> None:
-    lines = list(text_output.csv_lines(Run, [builders.run().raw], ["execution_id", "links.events", "nothing"]))
-    assert lines == ["execution_id,links.events,nothing", "ex_01HXE,/v1/executions/ex_01HXE/events,"]
+    lines = list(
+        text_output.csv_lines(
+            Run, [builders.run().raw], {"id": "execution_id", "links.events": "links.events", "x": "x"}
+        )
+    )
+    assert lines == ["id,links.events,x", "ex_01HXE,/v1/executions/ex_01HXE/events,"]
 
 
 @pytest.mark.parametrize(
