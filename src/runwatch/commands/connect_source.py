@@ -21,7 +21,6 @@ from runwatch.base.closest_word import closest_words, did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.network.service_target import may_be_loopback
 from runwatch.base.secrets.secret import Secret
-from runwatch.base.shell_words import quote_word
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import NOT_PERMITTED, REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
@@ -478,7 +477,7 @@ class _SourceSetup:
             raise RunwatchError(
                 "The service did not accept the prices",
                 detail=f"{unpriced[0].upstream_ref or unpriced[0].id} has no price",
-                hint=f"{self._session.call.command('sources disconnect', connection.id)}, and connect again",
+                hint=f"Connect again after: {self._session.call.command('sources disconnect', connection.id)}",
             )
         if has_new:
             self._report_more("it has the new prices")
@@ -526,8 +525,8 @@ class _SourceSetup:
         already = f"; {count} {'is' if count == 1 else 'are'} saved already" if count else ""
         self._report(Step.SAVE, f"no model saved, because --model did not say which{already}")
         for model in unsaved[:NAMED]:
-            name = quote_word(model.upstream_ref or model.model_key or "it")
-            self._report_more(f"{self._session.call.command('models save', model.id)}   saves {name}")
+            name = line(model.upstream_ref or model.model_key or "it")
+            self._report_more(f"to save {name}: {self._session.call.command('models save', model.id)}")
         if len(unsaved) > NAMED:
             self._report_more(f"and {len(unsaved) - NAMED} more; 'runwatch models list' shows all")
 
