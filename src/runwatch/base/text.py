@@ -126,7 +126,7 @@ def pad(text: str, width: int) -> str:
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Wrap a line of text between words; a word that is too long is broken."""
+    """Wrap a line of text between words; a word that is too long is broken, behind a slash if it has one."""
     rows: list[str] = []
     row, cells = "", 0
     for word in text.split():
@@ -138,6 +138,7 @@ def wrap_words(text: str, width: int) -> list[str]:
             rows.append(row)
         while wide > width:
             cut = max(1, next((end for end in range(len(word), 0, -1) if cell_len(word[:end]) <= width), 1))
+            cut = word.rfind("/", 1, cut) + 1 or cut
             rows.append(word[:cut])
             word = word[cut:]
             wide = cell_len(word)

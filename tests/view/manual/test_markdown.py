@@ -82,6 +82,11 @@ def test_no_row_is_too_wide_and_no_word_is_lost(text: str, width: int) -> None:
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
 
 
+def test_a_word_that_is_too_long_breaks_behind_a_slash() -> None:
+    assert wrap_words("GET executions/{executionId}/events", 26) == ["GET", "executions/{executionId}/", "events"]
+    assert wrap_words("/" + "x" * 12, 8) == ["/xxxxxxx", "xxxxx"]
+
+
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_no_cell_of_a_table_is_too_wide(width: int) -> None:
     table = Table(("A", "B", "C"), (("x" * 50, "word " * 30, "`runwatch help`"), ("漢字" * 20, "", "y")))
