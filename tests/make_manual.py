@@ -34,7 +34,7 @@ SHARED_OPTIONS: Final = (
 
 EXIT_CODES: Final = (
     ("0", "done"),
-    ("1", "the service refused"),
+    ("1", "the service refused, or `problems find` found nothing"),
     ("2", "usage or settings"),
     ("3", "network or 5XX after the retries"),
     ("4", "not authenticated or not permitted"),

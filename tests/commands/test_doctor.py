@@ -56,6 +56,14 @@ def test_all_is_well(runwatch: Here, service: ScriptedService) -> None:
     assert "agrees" in found["clock"]["found"]
 
 
+@pytest.mark.parametrize(("quota", "found"), [({"rate_limit_rpm": None}, "unlimited"), ({}, "not published")])
+def test_the_rate_limit_is_said_as_the_account_says_it(
+    runwatch: Here, service: ScriptedService, quota: dict[str, Any], found: str
+) -> None:
+    service.say("GET", "/v1/account", Said(200, {**account().raw, "quota": quota}))
+    assert findings(runwatch)[1]["rate limit"]["found"] == found
+
+
 @pytest.mark.parametrize(
     ("available", "state", "said"),
     [(20_000_000_000, "ok", "20.0 GB"), (90_000_000, "warn", "90.0 MB"), (None, "ok", "this command uses")],

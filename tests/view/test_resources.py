@@ -61,7 +61,7 @@ def test_a_field_whose_values_have_an_order_can_be_compared_with_its_own_values(
             for value in found if isinstance(found, (list, tuple)) else [found]:
                 if isinstance(value, bool):
                     continue
-                bound = to_decimal(value) if isinstance(value, (int, float, Decimal)) else value
+                bound: object = to_decimal(value) if isinstance(value, (int, float, Decimal)) else value
                 if isinstance(bound, (Decimal, datetime)):
                     assert comparison_refusal(spec, field.id, ">", bound) is None, field.id
 
@@ -251,9 +251,9 @@ def test_a_title_names_a_record_as_people_do(record: Any, title: str) -> None:
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        (resources.arm(status_reason="endpoint_unreachable"), "endpoint_unreachable"),
-        (resources.agent_arm(status_reason=None), "operator_suspended"),
-        (resources.verifier(status="degraded", status_reason="authentication_failed"), "authentication_failed"),
+        (resources.arm(status_reason="endpoint_unreachable"), "no response"),
+        (resources.agent_arm(status_reason=None), "disconnected or removed"),
+        (resources.verifier(status="degraded", status_reason="authentication_failed"), "its key is refused"),
     ],
 )
 def test_a_list_says_why_a_record_is_not_ready(record: Any, reason: str) -> None:

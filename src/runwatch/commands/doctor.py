@@ -272,8 +272,14 @@ async def _answers(session: CommandSession, target: Target) -> AsyncIterator[Doc
     yield _skew(session, call_result)
     account = Account(call_result.value) if isinstance(call_result.value, dict) else Account({})
     yield DoctorResult("read", f"accepted in {duration(call_result.elapsed_s)}{_principal(account)}")
-    limit = (account.quota or Quota({})).rate_limit_rpm
-    yield DoctorResult("rate limit", "not published" if limit is None else f"{limit} requests a minute")
+    # Imported here, because most findings need no service.
+    from runwatch.view.resources.account import UNLIMITED
+
+    quota = account.quota or Quota({})
+    limit = UNLIMITED if "rate_limit_rpm" in quota.raw else "not published"
+    if quota.rate_limit_rpm is not None:
+        limit = f"{quota.rate_limit_rpm} requests a minute"
+    yield DoctorResult("rate limit", limit)
     for result in _secrets(account):
         yield result
     waiting = await session.outbox.unconfirmed(await session.scope())

@@ -225,7 +225,7 @@ class Profile(NamedGroup):
         "base_url",
         "",
         "The address of the service, with or without /v1.",
-        takes="an https address without path, user name or query (http for this machine only)",
+        takes="an https address without another path, user name or query (http for this machine only)",
         check=_address,
     )
     key_command = text_setting(

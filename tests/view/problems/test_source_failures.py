@@ -58,3 +58,8 @@ def test_the_wait_and_the_form_of_an_answer_decide_the_advice() -> None:
     why, advice = explain_failure(SourceConnection({**page, "endpoint": {"protocol_profile": "openai_chat"}}))
     assert why.endswith("of the protocol openai_chat: it was an HTML page (text/html)")
     assert "usually ends in /v1" in advice
+
+
+def test_a_quoted_sentence_brings_no_second_full_stop() -> None:
+    failed = SourceConnection({"test_failure": "authentication", "test_message": "Incorrect API key provided."})
+    assert explain_failure(failed).why.endswith(': "Incorrect API key provided"')

@@ -73,7 +73,7 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
     screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
 
 
-def _chosen_text(screen: RowScreen, count: int) -> str:
+def _chosen_text(screen: RecordScreen, count: int) -> str:
     """Say which rows are exported: ``3 marked runs`` or ``all 60 listed runs``."""
     what = screen.spec.singular if count == 1 else screen.spec.name
     if screen.table.marks:

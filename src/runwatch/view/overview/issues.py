@@ -20,7 +20,7 @@ from runwatch.view.overview.links import (
     count_cells,
     make_plain_span,
 )
-from runwatch.view.problems.status_reasons import status_reason_words
+from runwatch.view.problems.status_reasons import status_reason_text
 from runwatch.view.text.format import RenderContext, ago, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import iso_text, line
@@ -161,7 +161,7 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     soon = [check for check in in_use if check not in degraded and check not in stopped and _stops_soon(check)]
 
     def unfit(check: Verifier) -> Issue:
-        words = line(status_reason_words(check.status_reason)) if check.status_reason else "cannot be used"
+        words = line(status_reason_text(check.status_reason)) if check.status_reason else "cannot be used"
         return _opens(f"check {named(check)}: {words}", Role.BAD, "verifiers", check, "check")
 
     def keyless(check: Verifier) -> Issue:
@@ -212,7 +212,7 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
         since = f" {context.glyphs.dot} {ago(route.since, context.now)}" if route and route.since else ""
         text = f"saved model {inventory.display_name(arm.id, context)}: {line(word)}"
         return _opens(
-            text + (f" {context.glyphs.dot} {line(status_reason_words(why))}" if why else "") + since,
+            text + (f" {context.glyphs.dot} {line(status_reason_text(why))}" if why else "") + since,
             Role.WARN,
             "arms",
             arm,

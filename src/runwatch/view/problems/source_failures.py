@@ -103,7 +103,8 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
     if came is not None:
         why = f"{why}: it was {line(came)}"
     if connection.test_message:
-        why = f'{why}: "{line(connection.test_message)}"'
+        # A sentence ends behind the quotation.
+        why = f'{why}: "{line(connection.test_message).removesuffix(".")}"'
     if connection.test_suggestions:
         advice = f"{advice} It serves {', '.join(connection.test_suggestions)}."
     if is_kept and not is_key and connection.id:

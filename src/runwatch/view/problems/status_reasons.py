@@ -11,11 +11,11 @@ from typing import Final
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, json_text, line
 from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText
 
-_WORDS: Final[Mapping[str, str]] = {
+_TEXTS: Final[Mapping[str, str]] = {
     "absent_from_feed": "its provider no longer lists it",
     "authentication_failed": "its key is refused",
     "connection_expired": "its key has expired",
@@ -35,19 +35,21 @@ _WORDS: Final[Mapping[str, str]] = {
 _CODE: Final = lazy_pattern(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 
 
-def status_reason_words(reason: str) -> str:
+def status_reason_text(reason: str) -> str:
     """Return a reason in words; a sentence as it is, and a code that is not known with spaces. Not safe text."""
-    return _WORDS.get(reason) or (reason.replace("_", " ") if _CODE.fullmatch(reason) else reason)
+    return _TEXTS.get(reason) or (reason.replace("_", " ") if _CODE.fullmatch(reason) else reason)
 
 
 def status_reason_cell(reason: str, _: RenderContext) -> SafeText:
     """Format a reason for a list."""
-    return line(status_reason_words(reason))
+    return line(status_reason_text(reason))
 
 
 def detail_status_reason(reason: object, context: RenderContext) -> CellText:
     """Format a reason for a detail, whole, with the code that filters know it by."""
-    if not isinstance(reason, str) or not reason:
+    if reason is None or reason == "":
         return StyledText(line(context.glyphs.nothing), Role.QUIET)
-    words = add_service(status_reason_words(reason), context.service)
-    return line(words if words == reason or " " in reason else f"{words} ({reason})", None)
+    if not isinstance(reason, str):
+        return line(json_text(reason), None)
+    text = add_service(status_reason_text(reason), context.service)
+    return line(text if text == reason or " " in reason else f"{text} ({reason})", None)

@@ -27,7 +27,7 @@ from runwatch.view.problems.explanation_texts import (
     WAITS,
 )
 from runwatch.view.problems.explanations import explain_reason
-from runwatch.view.problems.status_reasons import status_reason_words
+from runwatch.view.problems.status_reasons import status_reason_text
 from runwatch.view.runs.check_results import customer_check_id
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
@@ -296,7 +296,7 @@ def arm_step_text(arm: RequiredArm | Arm, context: RenderContext) -> SafeText:
     if arm.status == "ready":
         return line(f"{name} is ready now: submit again.", None)
     show = complete_advice(runwatch_command("arms show", arm.arm_id or ""), context)
-    why = add_service(status_reason_words(arm.status_reason), context.service) if arm.status_reason else show
+    why = add_service(status_reason_text(arm.status_reason), context.service) if arm.status_reason else show
     return line(f"{name} is {line(arm.status)}: {line(why, None)}", None)
 
 
