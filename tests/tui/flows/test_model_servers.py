@@ -291,7 +291,8 @@ async def test_where_none_is_found_it_is_said_how_another_is_connected(tmp_path:
         await driven.shows(f"▸ Another server   {CONNECT} URL ")
         assert "port 1" not in driven.text
         await driven.opens(ActionForm, "enter")
-        assert fields_of(driven) == ("openai_compatible", "none", "", "openai_chat")
+        await driven.type("http://a")
+        assert fields_of(driven) == ("openai_compatible", "none", "http://a", "openai_chat")
 
 
 async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:

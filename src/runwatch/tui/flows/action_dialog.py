@@ -122,7 +122,7 @@ class ActionForm(FormScreen):
     ) -> None:
         assert action.mutation is not None
         form = build_form(action.mutation, subject)
-        super().__init__(form, {**form.start, **(values or {})})
+        super().__init__(form, {**form.start, **(values or {})}, action.mutation.begins_in)
         self._behind = behind
         self._subject = subject
         self._action = action

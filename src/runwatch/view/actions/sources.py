@@ -376,13 +376,16 @@ def _keyless_words(body: Any) -> DialogWords | None:
     )
 
 
-def _connecting(start: Any, scheme: Any, *, address: str = "", protocol: str = "") -> Mutation[Any]:
+def _connecting(
+    start: Any, scheme: Any, *, address: str = "", protocol: str = "", begins_in: str = ""
+) -> Mutation[Any]:
     return Mutation(
         operation="postSourceCredentialHandoffs",
         sentence=lambda _: "Asks for a private page on which the source's key is entered; a source without a key needs"
         " no page. Nothing is connected yet, and no key is ever typed here.",
         cancel_label="Cancel",
         words_for=_keyless_words,
+        begins_in=begins_in,
         fields=(
             FormField(path="source_id", label="source", hint="openai_compatible takes any address",
                 start=start, offer=Suggestions(kind=SourceProfile), is_required=True),
@@ -417,7 +420,13 @@ def connect_server(address: str, *, needs_key: bool) -> ResourceAction[None]:
         address: Its address; empty for one that the user types.
     """
     scheme = "api_key" if needs_key else KEYLESS
-    mutation = _connecting(lambda _: OPENAI_COMPATIBLE, lambda _: scheme, address=address, protocol="openai_chat")
+    mutation = _connecting(
+        lambda _: OPENAI_COMPATIBLE,
+        lambda _: scheme,
+        address=address,
+        protocol="openai_chat",
+        begins_in="" if address else "endpoint-base_url",
+    )
     return ResourceAction("connect", "Connect a model server", "sources connect", step=FIRST_STEP, mutation=mutation)
 
 

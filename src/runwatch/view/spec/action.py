@@ -52,6 +52,7 @@ class Mutation(Generic[S]):
         cancel_label: Label of the button that does not.
         words_for: Other words of the dialog, from the body; ``None`` for the usual ones.
         fields: Fields of the form; without any, the dialog opens at once.
+        begins_in: Id of the field that has the cursor first; empty for the first field.
         command_fields: Fields that only the command takes.
         members: Members of the body that are not typed. Without these and ``fields`` no body is sent.
         changes_only: Whether to send only members that differ from their initial values.
@@ -79,6 +80,7 @@ class Mutation(Generic[S]):
     cancel_label: str = "Leave it as it is"
     words_for: Callable[[Any], DialogWords | None] = lambda _: None
     fields: tuple[FormField, ...] = ()
+    begins_in: str = ""
     command_fields: tuple[FormField, ...] = ()
     members: Callable[[S], Mapping[str, Any]] | None = None
     changes_only: bool = False
