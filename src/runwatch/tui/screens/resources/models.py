@@ -39,7 +39,7 @@ class ModelsScreen(FacetedScreen):
         """Read the connections once where no model is listed: one of them may have models that are not read yet."""
         super().rows_shown(keeps_detail=keeps_detail)
         session = self.console.session
-        if self._asks_connections and session is not None and self._source.state().load is LoadState.EMPTY:
+        if self._asks_connections and session is not None and self._is_empty:
             from runwatch.tui.sources.record_loader import load_records
 
             self._asks_connections = False
@@ -54,9 +54,13 @@ class ModelsScreen(FacetedScreen):
 
     def all_hints(self) -> Sequence[KeyHint]:
         """Name the key that saves by what it does here: without a model, it leads to the first one."""
-        label = "save" if self.row is not None else "read models" if self._connections_without_models() else "connect"
         first, *others = (hint for hint in super().all_hints() if hint != "screen.new")
-        return [first, ("screen.new", label), *others]
+        if self.row is not None:
+            return [first, ("screen.new", "save"), *others]
+        if not self._is_empty:
+            # Not read yet, or all rows are filtered out.
+            return [first, *others]
+        return [first, ("screen.new", "read models" if self._connections_without_models() else "connect"), *others]
 
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the models saved from the entry, then its fields."""
@@ -74,12 +78,17 @@ class ModelsScreen(FacetedScreen):
 
     async def action_new(self) -> None:
         """Save the model at the cursor; without one, bring the models of a connection, or make a connection."""
-        if self.row is not None:
+        if not self._is_empty:
             await super().action_new()
             return
         from runwatch.tui.flows.model_servers import bring_models
 
         bring_models(self, self._connections_without_models())
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether the service lists no model."""
+        return self._source.state().load is LoadState.EMPTY
 
     def _connections_without_models(self) -> list[SourceConnection]:
         """Return the known connections without models, if no model is listed at all."""
