@@ -348,3 +348,19 @@ def test_a_run_that_found_no_model_reads_which_one_is_degraded(runwatch: Here, s
     assert "arm_1) is degraded" in " ".join(runwatch("runs", "show", "ex_none").text.split())
     service.say("GET", "/v1/arms", Said(403, problem("permission_denied")))
     assert "Save a model" in " ".join(runwatch("runs", "show", "ex_none").text.split())
+
+
+def test_a_shortened_id_is_refused_and_the_only_one_that_fits_is_named(
+    runwatch: Here, service: ScriptedService
+) -> None:
+    whole = "ex_01M8KG42EX54BR8KEK5RHKFMCB"
+    assert runwatch("runs", "add", whole, "--no-check").code == 0
+    heard = len(service.heard)
+    for short in ("ex_01M8…FMCB", "ex_01M8~FMCB"):
+        outcome = runwatch("runs", "show", short, code=2)
+        assert f"'{short}' is a shortened id" in outcome.errors
+        assert f"did you mean '{whole}'?" in outcome.errors
+    assert len(service.heard) == heard, "before any request"
+    assert "did you mean" not in runwatch("runs", "cancel", "ex_02…FMCB", "--yes", code=2).errors
+    for part, said in (("HKFMCB", f"did you mean '{whole}'?"), ("zzzzzz", "The id has to be whole.")):
+        assert said in runwatch("receipts", "show", part, code=1).errors

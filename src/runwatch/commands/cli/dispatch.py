@@ -19,6 +19,7 @@ from runwatch.commands.cli.exit_codes import INTERNAL_ERROR, INTERRUPTED, exit_c
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.output import CommandOutput, OutputClosedError
 from runwatch.commands.cli.parser import CommandOptions
+from runwatch.commands.cli.short_ids import name_seen_id, refuse_shortened_ids
 
 _JSON_WORDS: Final = ("--json", "--format=json", "--format=ndjson")
 _JSON_PAIRS: Final = (("--format", "json"), ("--format", "ndjson"))
@@ -52,10 +53,13 @@ def _code_of(verb: CommandSpec, call: Invocation) -> int:
     try:
         function = _function(verb)
         resume_collection()
+        if verb.arguments:
+            refuse_shortened_ids(call)
         return function(call)
     except OutputClosedError:
         raise
     except RunwatchError as error:
+        name_seen_id(error, call)
         return _report(error, call.output, exit_code(error), call=call)
     except KeyboardInterrupt:
         if sys.stderr.isatty() and not call.output.is_json:
