@@ -207,9 +207,9 @@ def web(call: Invocation) -> int:
     from pathlib import Path
 
     if find_spec("textual_serve") is None or find_spec("aiohttp") is None:
-        raise UsageError(
-            "The console in a browser is not installed", hint="Install it with: pip install 'runwatch[web]'"
-        )
+        from runwatch.base.extras import install_command
+
+        raise UsageError("The console in a browser is not installed", hint=f"Install it with: {install_command('web')}")
     from runwatch.base.log import start_log
     from runwatch.commands.shared.session import find_console_service
     from runwatch.web.process import WebOptions, serve_consoles

@@ -298,7 +298,8 @@ async def test_without_the_package_a_start_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UsageError) as refused:
         await serving(database=Secret("postgresql://h/d")).__aenter__()
-    assert "pip install 'runwatch[team]'" in (refused.value.hint or "")
+    assert f"{sys.executable} -m pip install" in (refused.value.hint or "")
+    assert "psycopg[binary]" in (refused.value.hint or "")
 
 
 async def test_a_data_directory_belongs_to_one_database(place: Place, serving: Serving, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,11 @@ def test_without_the_extra_it_says_what_to_type(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert run(["web"]) == 2
-    assert "pip install 'runwatch[web]'" in capsys.readouterr().err
+    hint = capsys.readouterr().err
+    assert f"{sys.executable} -m pip install" in hint
+    assert "'textual-serve" in hint
+    assert "'aiohttp" in hint
+    assert "runwatch[" not in hint, "an index need not have it"
 
 
 @pytest.mark.parametrize(("words", "is_read_only"), [([], True), (["--allow-writes"], False)])

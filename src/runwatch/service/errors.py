@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runwatch.base.errors import DataError, RunwatchError, UsageError
+from runwatch.base.extras import install_command
 from runwatch.records.error_codes import CODES
 
 
@@ -56,5 +57,5 @@ def make_package_error(error: ImportError) -> UsageError:
     return UsageError(
         "PostgreSQL needs a package that is not installed",
         detail=str(error),
-        hint="Install it with: pip install 'runwatch[team]'",
+        hint=f"Install it with: {install_command('team')}",
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.errors import SettingsError
+from runwatch.base.extras import install_command
 from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_private, write_atomic
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.settings.declarations import LOCAL_SERVICE, Settings
@@ -119,7 +120,8 @@ def _in_keyring(change: Callable[[MasterKeys | None], MasterKeys]) -> MasterKeys
         raise SettingsError(
             "The keyring does not give the local service's master key",
             detail="it is locked, missing, or did not answer",
-            hint=f"Unlock it, install runwatch[keyring], or set {Settings.master_key_store.key} to 'file'.",
+            hint=f"Unlock it, or set {Settings.master_key_store.key} to 'file'. To install its package:"
+            f" {install_command('keyring')}",
             retryable=True,
         )
     return _parse(text, "The keyring's entry is not a master key")

@@ -127,7 +127,8 @@ _DECLARED = (
         ),
         notes=(
             "Prints a link that works once, for one browser; a used link is replaced by a new one. Sessions and"
-            " consoles end with the server. Needs the extra: pip install 'runwatch[web]'."
+            " consoles end with the server. Needs the extra web; without it, the"
+            " command prints the line that installs it."
         ),
     ),
     CommandSpec(
