@@ -163,7 +163,8 @@ def test_a_server_without_a_list_is_connected_by_the_name_of_a_model(cli: Cli) -
         assert [arm["model_id"] for arm in named.json["arms"]] == ["tiny-2", "tiny-1"]
         assert named.errors.count("--data-class") == 1
         assert "the list of models could not be read: nothing at this path lists models" in named.errors
-        assert "no others" not in named.errors
+        assert "answered by name" in named.errors
+        assert "no other" not in named.errors
         connection_id = named.json["connection"]["connection_id"]
 
         # A bad model is called alone and changes nothing; a good one is in the record that is printed.

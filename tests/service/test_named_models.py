@@ -194,7 +194,7 @@ async def test_a_listed_model_that_a_user_removed_stays_off_until_it_is_added_ag
 
 
 async def test_a_sync_says_what_is_missing_in_its_list_and_names_no_publisher_by_the_protocol(local: Local) -> None:
-    async with ModelServer(models=("tiny-1", "gpt-4o-image")) as server:
+    async with ModelServer(models=("tiny-1", "gpt-4o-image"), takes_any_model=True) as server:
         form = {"source_id": "anthropic_compatible", "auth_scheme": "none", "endpoint": {"base_url": server.base_url}}
         handoff = await post(local, "/v1/source-credential-handoffs", form, status=201)
         made = await post(local, CONNECTIONS, connection_body(handoff))
@@ -205,9 +205,12 @@ async def test_a_sync_says_what_is_missing_in_its_list_and_names_no_publisher_by
             ["unknown/tiny-1"],
             ["gpt-4o-image"],
         )
-        assert synced["list_failure"] is None
+        assert (synced["unlisted"], synced["list_failure"]) == ([], None)
+        by_name = await post(local, f"{path}/deployments/sync", {"models": ["gpt-9", "gpt-4o-image"]})
+        assert by_name["unlisted"] == ["gpt-9"]
         server.say("GET", ".*", Said(404, {}))
         named = await post(local, f"{path}/deployments/sync", {"models": ["tiny-1"]})
+        assert named["unlisted"] == [], "no list, nothing unlisted"
         assert named["list_failure"] == "nothing at this path lists models (HTTP 404)"
 
 

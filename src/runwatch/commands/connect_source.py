@@ -442,7 +442,7 @@ class _SourceSetup:
         return None
 
     def _describe_served(self, served: list[Deployment], *, has_list: bool) -> str:
-        """Describe how many models answered by their names in this call and how many others the connection serves.
+        """Describe which models answered by their names in this call and how many others the connection serves.
 
         Args:
             has_list: Whether the source's list was read, so that "no others" is known.
@@ -452,10 +452,11 @@ class _SourceSetup:
         if self._is_tested:
             failed = {model.model for model in connection.failed_models or ()}
             called += [name for name in (connection.endpoint or {}).get("models") or () if name not in failed]
-        by_name = len(_named(called, served))
-        others = len(served) - by_name
-        kept = f"it has {others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
-        answered = f"{by_name} model{'s' * (by_name != 1)} answered by name"
+        by_name = [line(model.upstream_ref or model.id) for model in _named(called, served)]
+        others = len(served) - len(by_name)
+        kept = f"the connection has {others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
+        more = f" and {len(by_name) - NAMED} more" if len(by_name) > NAMED else ""
+        answered = f"{', '.join(by_name[:NAMED])}{more} answered by name"
         if by_name and not others and not has_list:
             return answered
         return f"{answered}, and {kept}" if by_name else kept

@@ -106,10 +106,11 @@ class Deployment(Record):
 
 
 class SyncedModels(Record):
-    """Response of a sync. Not in the specification: ``left_out`` and ``list_failure``."""
+    """Response of a sync. Not in the specification: ``left_out``, ``unlisted`` and ``list_failure``."""
 
     deployments = many(Deployment, "deployments")
     left_out = texts("left_out")
+    unlisted = texts("unlisted")
     list_failure = text("list_failure")
 
 

@@ -70,6 +70,7 @@ def test_what_a_disconnection_disables_is_named() -> None:
     [
         ({"left_out": [], "list_failure": None}, []),
         ({"left_out": ["a-image"]}, ["1 model left out as not for text, by name or kind: a-image"]),
+        ({"unlisted": ["gpt-9"]}, ["the source does not list gpt-9, but answered a call of that name"]),
         ({"list_failure": "no list (HTTP 404)"}, ["the list of models could not be read: no list (HTTP 404)"]),
     ],
 )

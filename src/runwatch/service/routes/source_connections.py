@@ -106,8 +106,8 @@ async def test(call: ServiceCall) -> ServiceResponse:
 async def sync(call: ServiceCall) -> ServiceResponse:
     """Apply the source's list and the models named in the request; return every model the connection ever had.
 
-    Not in the specification: ``left_out``, the listed models that do not respond with text, and ``list_failure``, why
-    the list could not be read.
+    Not in the specification: ``left_out``, the listed models that do not respond with text, ``unlisted``, the models
+    that were named and the list does not have, and ``list_failure``, why the list could not be read.
 
     Prices in the request are added to those of the connection, and replace those of the same models. A newly named
     model, or one that failed its last test, is called once. If that fails for any reason, the request is refused with
@@ -146,6 +146,7 @@ async def sync(call: ServiceCall) -> ServiceResponse:
         return {
             "deployments": [catalog.deployment_json(deployment) for deployment in served],
             "left_out": list(found.left_out),
+            "unlisted": list(found.unlisted),
             "list_failure": None if failure is None else connections.describe_list_failure(row, failure),
         }
 

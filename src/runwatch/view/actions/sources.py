@@ -154,7 +154,7 @@ def _connected(response: Any) -> list[tuple[str, str]]:
 
 
 def describe_missing_models(synced: SyncedModels) -> list[str]:
-    """Describe which models of a source are not in the outcome of a sync, and why."""
+    """Describe which models of a source are not in the outcome of a sync, and why, and which are not in its list."""
     said = []
     if synced.list_failure:
         said.append(f"the list of models could not be read: {line(synced.list_failure)}")
@@ -162,6 +162,8 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
         said.append(
             f"{_count(len(synced.left_out))} left out as not for text, by name or kind: {_names(synced.left_out)}"
         )
+    if synced.unlisted:
+        said.append(f"the source does not list {_names(synced.unlisted)}, but answered a call of that name")
     return said
 
 

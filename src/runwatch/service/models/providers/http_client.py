@@ -322,7 +322,10 @@ def _with_named(address: ProviderAddress, listed: ServedModels, names: Sequence[
     named = tuple(_listed_names(names, known))
     added = [named_model(asked, address.publisher) for asked in named if asked not in known]
     left_out = tuple(other for other in listed.left_out if other not in named)
-    return replace(listed, models=[*listed.models, *added], named=named, left_out=left_out)
+    unlisted = tuple(
+        asked for asked in named if listed.list_failure is None and asked not in known and asked not in listed.left_out
+    )
+    return replace(listed, models=[*listed.models, *added], named=named, left_out=left_out, unlisted=unlisted)
 
 
 def _listed_names(names: Sequence[str], listed: Collection[str]) -> dict[str, None]:

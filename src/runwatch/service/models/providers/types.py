@@ -167,6 +167,7 @@ class ServedModels:
         called: The models, under their listed names, that have just answered a test call.
         failed: The failures of named models, if other named models answered the same test.
         left_out: Listed models that do not respond with text, by their names or the list's own words.
+        unlisted: The models that a user named and the list, which was read, does not have.
         list_failure: Why the list could not be read; the models are then those that a user named.
     """
 
@@ -176,6 +177,7 @@ class ServedModels:
     called: tuple[str, ...] = ()
     failed: Mapping[str, ProviderError] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
     list_failure: ProviderError | None = None
 
 
