@@ -114,6 +114,14 @@ def test_a_filter_is_applied_here_to_what_the_service_sent(runwatch: Here, servi
     assert service.requests("GET", "/v1/executions")[-1].head.query["status"] == "failed"
 
 
+@pytest.mark.parametrize("noun", ["runs", "receipts"])
+def test_a_value_that_nothing_has_is_answered_with_the_nearest(
+    runwatch: Here, service: ScriptedService, noun: str
+) -> None:
+    assert "nothing matches; did you mean status=failed?" in runwatch(noun, "list", "--filter", "status:faild").errors
+    assert runwatch(noun, "list", "--filter", "status:xyzzy").errors == "nothing matches\n"
+
+
 def test_a_filter_that_cannot_be_read_stops_before_any_request(runwatch: Here, service: ScriptedService) -> None:
     outcome = runwatch("runs", "list", "--filter", "is:purple", code=2)
     assert "unknown is:purple" in outcome.errors

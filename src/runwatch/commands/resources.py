@@ -41,24 +41,27 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
         # The filter may refer to the profile.
         owners = RecordProfiles()
         asked = owners.add_column(spec)
-        each = read_profiles(call, lambda session: _read_values(session, asked, owners))
+        each = read_profiles(call, lambda session: _read_profile(session, asked, owners))
         ProfilePrinter(call, each.settings, spec).print_lists(each)
         return each.code
 
     async def work(session: CommandSession) -> int:
         printer = RecordPrinter(call, session.settings, spec)
-        printer.records(await _read_values(session, spec))
+        printer.records(await _read_values(session, spec, printer))
         return 0
 
     return run_in_session(call, work)
 
 
+async def _read_profile(session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles) -> ListedItems:
+    return await _read_values(session, spec, RecordPrinter(session.call, session.settings, spec), owners)
+
+
 async def _read_values(
-    session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles | None = None
+    session: CommandSession, spec: ResourceSpec[Any], printer: RecordPrinter, owners: RecordProfiles | None = None
 ) -> ListedItems:
     call = session.call
     query = build_query(call, spec, session.settings.filters)
-    printer = RecordPrinter(call, session.settings, spec)
 
     def keep(values: list[Any]) -> list[Any]:
         subjects: dict[int, Any] = {}

@@ -37,6 +37,10 @@ TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "l
 """Time modes by their name in the settings."""
 
 
+MAX_SEEN: Final = 1000
+"""Maximum rows to look for a value that resembles the one in a filter without a match."""
+
+
 class RecordPrinter:
     """Prints records of one resource for one invocation.
 
@@ -51,6 +55,8 @@ class RecordPrinter:
         self._asked = tuple(self._fields or ())
         self.paths: dict[str, str] | None = None if self._fields is None else {name: name for name in self._fields}
         self._filter = call.options.filter
+        # The first rows that the filter has seen, for the value that was probably meant.
+        self._seen: list[table.RecordRow[Any]] = []
         self._is_selective = is_selective(call) or call.options.arm_id is not None
         self._named = settings.filters
         self._chosen = settings.columns
@@ -169,12 +175,13 @@ class RecordPrinter:
             from runwatch.view.query.parser import parse_filter
 
             query = parse_filter(self._filter, self._spec, named=self._named)
+            self._seen += rows[: MAX_SEEN - len(self._seen)]
             rows = query.keep(rows)
         return rows
 
     def _table(self, rows: list[table.RecordRow[Any]]) -> None:
         if not rows:
-            self._output.note("nothing matches" if self._is_selective else self._spec.empty)
+            self._output.note(self._nothing_text())
             return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         spec = self._spec
@@ -186,6 +193,22 @@ class RecordPrinter:
                 self._output.warn(unknown_columns_text(spec, chosen))
             spec = replace(spec, columns=chosen.columns)
         self._shown(text_output.table_lines(spec, rows, width=width, fields=self._fields))
+
+    def _nothing_text(self) -> str:
+        if not self._is_selective:
+            return self._spec.empty
+        if not self._filter:
+            return "nothing matches"
+        from runwatch.view.query.parser import parse_filter
+        from runwatch.view.query.suggested_values import suggest_value
+
+        def values_of(name: str) -> Iterator[str]:
+            field = self._spec.field(name)
+            yield from () if field is None else field.choices
+            yield from (value for row in self._seen if isinstance(value := row.value(name), str) and value)
+
+        near = suggest_value(parse_filter(self._filter, self._spec, named=self._named).term, values_of)
+        return f"nothing matches; did you mean {near}?" if near else "nothing matches"
 
     def _shown(self, lines: Iterable[str]) -> None:
         self._lines(map(self.context.glyphs.plain, lines))
