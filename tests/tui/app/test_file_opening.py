@@ -13,6 +13,7 @@ import pytest
 
 from runwatch.base.errors import UsageError
 from runwatch.base.paths import Paths
+from runwatch.records.event import RunEvent
 from runwatch.records.template import Template
 from runwatch.settings.local_service import LocalService
 from runwatch.settings.resolver import SettingOptions
@@ -161,10 +162,16 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
 
 async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
     async with opened(tmp_path, lines(echo_events("ex_1"))) as driven:
-        await driven.shows("Events   7")
+        await driven.shows("Events   7", "Events › ex_1")
         await driven.press("m")
         await driven.comes("REPLAY")
         await driven.reaches("event 1 of 7", "home")
+
+
+async def test_events_of_several_runs_say_how_many(tmp_path: Path) -> None:
+    others = [RunEvent({**event.raw, "event_id": f"{event.id}_2"}) for event in echo_events("ex_2")]
+    async with opened(tmp_path, lines([*echo_events("ex_1"), *others])) as driven:
+        await driven.shows("Events   14", "Events › 2 runs")
 
 
 async def test_a_single_record_is_open_at_once(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.records.account import Account
 from runwatch.records.run import Run
-from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -114,6 +113,9 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     runs = console.store.collection(session.scope.profile, Run.KIND)
     failure, connection = runs.failure, session.live.connection
     if connection.lost_since is not None:
+        # Imported here, because the first paint has no connection yet.
+        from runwatch.store.live.connection_state import PROBE_S
+
         lost = lost_text(connection.lost_since, connection.came, PROBE_S, console.render_context())
         return (label_span(f"{glyphs.bad} {lost}", Role.BAD),)
     outage = outage_text(failure)

@@ -130,6 +130,10 @@ def test_columns_are_one_cell_apart_where_that_makes_an_id_whole() -> None:
     assert widths(49) == [5, 36, 4]
     assert widths(47) == [5, 36, 4]
     assert widths(46)[1] < 36
+    # One that stays cut takes no more room than its short form.
+    needs[1] = needs[1]._replace(short=14)
+    assert widths(47) == [5, 36, 4]
+    assert widths(46) == [5, 14, 4]
 
 
 def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() -> None:
