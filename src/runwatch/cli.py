@@ -207,7 +207,7 @@ def web(call: Invocation) -> int:
     from pathlib import Path
 
     if find_spec("textual_serve") is None or find_spec("aiohttp") is None:
-        from runwatch.base.extras import install_command
+        from runwatch.base.shell_words import install_command
 
         raise UsageError("The console in a browser is not installed", hint=f"Install it with: {install_command('web')}")
     from runwatch.base.log import start_log

@@ -53,3 +53,21 @@ def runwatch_command(words: str, *arguments: str, **options: str | bool | None) 
     if any(argument.startswith("-") for argument in arguments):
         parts.append("--")
     return " ".join([*parts, *map(quote_word, arguments)])
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the packages of an extra into this Python.
+
+    It names the packages, because an index need not have runwatch, and ``pip`` alone may belong to another Python.
+    """
+    # Imported here, because few commands need them.
+    import sys
+    from importlib import metadata
+
+    try:
+        requirements = metadata.requires("runwatch") or []
+    except metadata.PackageNotFoundError:
+        requirements = []
+    marker = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
+    packages = [each.partition(";")[0].strip() for each in requirements if marker.search(each)]
+    return " ".join(map(quote_word, [sys.executable, "-m", "pip", "install", *(packages or [f".[{extra}]"])]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runwatch.base.errors import DataError, RunwatchError, UsageError
-from runwatch.base.extras import install_command
+from runwatch.base.shell_words import install_command
 from runwatch.records.error_codes import CODES
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from runwatch.base.errors import SettingsError
-from runwatch.base.extras import install_command
 from runwatch.base.files import UnsafePlaceError, check_place, hold_lock, read_private, write_atomic
 from runwatch.base.secrets.sealing import MasterKeys
+from runwatch.base.shell_words import install_command
 from runwatch.settings.declarations import LOCAL_SERVICE, Settings
 from runwatch.settings.key_command import run_key_command
 from runwatch.settings.key_store import SystemKeyring
