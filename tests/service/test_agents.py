@@ -166,6 +166,10 @@ async def test_a_key_is_entered_tested_used_and_stopped(near: Local, agent: Agen
     assert (await view(near, arm_id))["status"] == "revoked"
     (listed,) = (await near.get(AGENTS))["agents"]
     assert (listed["status"], listed["status_reason"]) == ("degraded", "connection_revoked")
+    for where, found in (({}, [arm_id]), ({"status": "degraded"}, [arm_id]), ({"status": "ready"}, [])):
+        arms = (await near.get("/v1/arms", **where))["arms"]
+        assert [arm["arm_id"] for arm in arms] == found
+        assert all((arm["status"], arm["status_reason"]) == ("degraded", "connection_revoked") for arm in arms)
     for file in data_dir.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
 

@@ -51,12 +51,12 @@ def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     return row
 
 
-def find_status(transaction: Transaction, row: Row) -> tuple[str, str]:
+def find_status(transaction: Transaction, row: Row) -> tuple[str, str | None]:
     """Return status and reason of an agent: the response of its address, unless its key was stopped."""
     connection = bindings.load(transaction, row["arm_id"]).status
     if row["status"] != "disabled" and connection in {"revoked", "expired"}:
         return "degraded", f"connection_{connection}"
-    return row["status"], row["status_reason"] or ""
+    return row["status"], row["status_reason"]
 
 
 def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
         "endpoint_url": row["endpoint"]["url"],
         "repository": row["repository"],
         "status": status,
-        "status_reason": reason,
+        "status_reason": reason or "",
     }
 
 

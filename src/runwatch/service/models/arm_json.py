@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from runwatch.service.models import agents
 from runwatch.service.models.availability import route_availability
 from runwatch.service.models.catalog import provider_name
 from runwatch.service.tables.models import connections_table, deployments_table
@@ -18,7 +19,7 @@ _WHERE_KNOWN: Final = (
 
 def outcome_json(transaction: Transaction, row: Row, preflight: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Build the outcome of a registration: the record with its status reason and preflight in one object."""
-    form = {**arm_json(transaction, row), "status_reason": row["status_reason"]}
+    form = arm_json(transaction, row)
     return form if preflight is None else {**form, "preflight": dict(preflight)}
 
 
@@ -35,6 +36,8 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
     forms = []
     for row in rows:
         form = _own_form(row)
+        if row["kind"] == "agent":
+            form["status"], form["status_reason"] = agents.find_status(transaction, row)
         deployment = served.get(row["model_deployment_id"])
         if deployment is not None:
             connection = known[deployment["connection_id"]]
@@ -46,6 +49,11 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
                 form["route_availability"] = route
         forms.append(form)
     return forms
+
+
+def find_status(transaction: Transaction, row: Row) -> str:
+    """Return the status of an option as it is shown."""
+    return agents.find_status(transaction, row)[0] if row["kind"] == "agent" else str(row["status"])
 
 
 def arm_json(transaction: Transaction, row: Row) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 from runwatch.records.requests.arm import ARM_KINDS, AgentArmRequest, ArmRequest, arm_model
@@ -25,8 +26,15 @@ STATUSES: Final = ("ready", "degraded", "disabled")
 def list_arms(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
     """Return a page of options, newest first, optionally by kind and status."""
     paging = parse_page_parameters(call, "arms")
-    where = read_filters(call, kind=ARM_KINDS, status=STATUSES)
-    rows = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit)
+    where = dict(read_filters(call, kind=ARM_KINDS, status=STATUSES))
+    if where.get("status") not in {"ready", "degraded"} or where.get("kind", "agent") != "agent":
+        rows = transaction.newest(arms_table, where, before=paging.before, limit=paging.limit)
+    else:
+        # The key of an agent stops by itself, so that its stored status may be another one.
+        status = where.pop("status")
+        known = transaction.newest(arms_table, where, before=paging.before)
+        has_it = (row for row in known if arm_json.find_status(transaction, row) == status)
+        rows = list(islice(has_it, paging.limit))
     return paging.page("arms", rows, lambda shown: arm_json.arms_json(transaction, shown))
 
 
