@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.records.run import Run
 from runwatch.store.repositories.pins import Pin, PinTarget
 from runwatch.tui.app.pins import board
 from runwatch.tui.flows.comparison import CompareScreen
@@ -49,6 +50,13 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
         await driven.select(noon.LIVE)
         await driven.reaches("Unpinned run 8f21…9b7e; b pins it again", "b")
         assert bar(driven) == ""
+
+
+async def test_a_pinned_run_is_named_by_its_label(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
+        await driven.session.notes.write(driven.session.scope, Run.KIND, noon.LIVE, "label", "nightly [import]")
+        await pin(driven, noon.LIVE)
+        await driven.until(lambda: bar(driven) == "1 nightly [import]", "the label")
 
 
 async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ _ADVICE: Final[Mapping[str, str]] = {
     "provider_insufficient_funds": "Add credit at the source.",
     "timeout": "The model may still be loading. Look into the log of the server, then {again}.",
     "source_timeout": "The model may still be loading. Look into the log of the server, then {again}.",
-    "network": "Start the server, or correct host and port.",
-    "dns": "Correct the host name, or check the name server of this machine, then {again}.",
+    "network": "Start the server, then {again}. {Address}.",
+    "dns": "Check the name server of this machine, then {again}. {Address}.",
     "tls": "Check that the address speaks TLS, and that this machine trusts who signed its certificate, then {again}.",
     DROPPED: "Look into the log of the server, or check whether the address wants https, then {again}.",
     "egress_rejected": "Use an address that the service may reach, or https.",
@@ -81,8 +81,13 @@ def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> So
         why, advice = _UNKNOWN
     again = "test again" if is_kept else "connect again"
     key = f"Give it another key: {rotate}" if is_kept else "Connect again with another key"
+    address = (
+        "An address cannot be changed: connect another source for the right one"
+        if is_kept
+        else "Or connect again with the right host and port"
+    )
     is_key = "{Key}" in advice or kind == NO_KEY
-    advice = advice.format(again=again, Again=again.capitalize(), Key=key)
+    advice = advice.format(again=again, Again=again.capitalize(), Key=key, Address=address)
     if (why, advice) == _NO_LIST:
         advice = f"{advice}{name_one}"
     if is_key and is_kept:

@@ -52,6 +52,7 @@ class PinBoard:
         self._searched: dict[PinTarget, int] = {}
         self._digested: dict[PinTarget, tuple[Record, ...]] = {}
         self._gone: set[PinTarget] = set()
+        self._run_labels: dict[str, str] = {}
         self._seconds = 0
 
     # Called by the app.
@@ -70,7 +71,10 @@ class PinBoard:
             self._digested.clear()
             self._gone.clear()
         pins = await session.pins.list(session.scope)
+        has_run = any(pin.target.screen == "runs" and pin.target.form == "record" for pin in pins)
+        notes = await session.notes.list_for(session.scope, Run.KIND) if has_run else []
         if session is self._session:
+            self._run_labels = {note.record_id: note.text for note in notes if note.purpose == "label"}
             self._use(pins)
 
     def tick(self) -> None:
@@ -132,8 +136,9 @@ class PinBoard:
         ]
 
     def label(self, pin: Pin) -> SafeText:
-        """Return the user's name of a pin, or one made of its target."""
-        return line(pin.name, 60) if pin.name else self.target_text(pin.target)
+        """Return the user's name of a pin, the label of its run, or one made of its target."""
+        name = pin.name or self._run_labels.get(pin.target.ids[0] if pin.target.form == "record" else "", "")
+        return line(name, 60) if name else self.target_text(pin.target)
 
     def target_text(self, target: PinTarget) -> SafeText:
         """Describe a target in a few words."""
@@ -156,7 +161,8 @@ class PinBoard:
         """
         session = self._session
         if session is not None:
-            self._use(await session.pins.change(session.scope, change))
+            await session.pins.change(session.scope, change)
+            await self.load(session)
 
     async def go_to(self, number: int) -> None:
         """Go to a pin by its number, from 1; runs in the app's message loop."""

@@ -396,7 +396,7 @@ class OverviewScreen(ConsoleScreen):
             else "Failed and expired, by reason and provider, last hour"
         )
         more = f"{left} more provider{'s' * (left != 1)} in a wider window" if (left := table.left_out) else ""
-        hint = "select a number to open its list" if table.lines else ""
+        hint = "enter on a number opens its list" if table.lines else ""
         self._pane("reasons").set_border_text(
             title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
         )
