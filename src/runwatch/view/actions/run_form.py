@@ -47,7 +47,8 @@ FIELDS: Final = (
         offer=Suggestions(kind=Verifier),
     ),
     FormField(
-        id="arm_id", path="routing.required_arm_id", label="saved model", hint="from Saved models; the run uses this one alone",
+        id="arm_id", path="routing.required_arm_id", label="saved model",
+        hint="from Saved models; the run uses this one alone",
         offer=Suggestions(kind=Arm),
     ),
 )  # fmt: skip
