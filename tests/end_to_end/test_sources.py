@@ -130,7 +130,7 @@ def test_connecting_again_gives_what_is_asked_for(cli: Cli) -> None:
         unnamed = connect()
         assert f"the test passed, at {running.base_url}" in unnamed.errors
         assert "1 is saved already" in unnamed.errors
-        assert unnamed.errors.count("models save") == unnamed.errors.count("saves tiny-2") == 1
+        assert unnamed.errors.count("models save") == unnamed.errors.count("to save tiny-2") == 1
 
         # A model that was not named before is called once, and one that refuses the call is not saved.
         answer = {"model": "tiny-1", "choices": [{"message": {"role": "assistant", "content": "OK"}}]}
