@@ -150,7 +150,7 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm(path: Path) -> None:
             '[profiles.work]\nbase_url = "https://u:canary@h"',
             2,
             "profiles.work.base_url",
-            "must be an https address without another path, user name or query (http for this machine only)",
+            "must be an https address, with or without /v1, without user name or query (http for this machine only)",
         ),
         ('default_profile = "wrk"', 1, "default_profile", "names a profile that is not in the file"),
     ],

@@ -224,8 +224,8 @@ class Profile(NamedGroup):
     base_url = text_setting(
         "base_url",
         "",
-        "The address of the service, with or without /v1.",
-        takes="an https address without another path, user name or query (http for this machine only)",
+        "The address of the service.",
+        takes="an https address, with or without /v1, without user name or query (http for this machine only)",
         check=_address,
     )
     key_command = text_setting(
