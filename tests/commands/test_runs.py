@@ -370,5 +370,7 @@ def test_a_shortened_id_is_refused_and_the_only_one_that_fits_is_named(
         assert f"did you mean '{whole}'?" in outcome.errors
     assert len(service.heard) == heard, "before any request"
     assert "did you mean" not in runwatch("runs", "cancel", "ex_02…FMCB", "--yes", code=2).errors
+    cancelled = runwatch("runs", "cancel", "HKFMCB", "zzzzzz", "--yes", code=1)
+    assert cancelled.errors.count(f"did you mean '{whole}'?") == 1
     for part, said in (("HKFMCB", f"did you mean '{whole}'?"), ("zzzzzz", "The id has to be whole.")):
         assert said in runwatch("receipts", "show", part, code=1).errors

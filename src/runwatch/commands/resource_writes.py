@@ -19,6 +19,7 @@ from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import SUCCESS
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.resource_commands import find_command_actions, option_attribute
+from runwatch.commands.cli.short_ids import name_seen_id
 from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
 from runwatch.commands.shared.record_printer import print_record
 from runwatch.commands.shared.record_reader import parse_record_of_kind
@@ -105,6 +106,7 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
         try:
             value = await send_write(session, mutation.operation, _label(action, record_id), record_id=record_id)
         except ApiError as error:
+            name_seen_id(error, call, record_id)
             outcome = "refused" if error.outcome_known else "unknown"
             return {member: record_id, "outcome": outcome, "status": None}, report_error(error, call.output)
         status = value.get("status") if isinstance(value, dict) else None

@@ -15,6 +15,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.parser import refuse_keys
+from runwatch.commands.cli.short_ids import name_seen_id
 from runwatch.commands.shared.bulk_writes import Outcome, run_for_each_id
 from runwatch.commands.shared.list_reader import (
     build_query,
@@ -147,6 +148,7 @@ async def _cancel(session: CommandSession, run_id: str) -> tuple[Outcome, int]:
         request = WriteRequest(CANCEL, {"execution_id": run_id}, None, key, f"cancel {run_id}")
         call_result = await session.outbox.deliver(session.client, await session.scope(), request)
     except ApiError as error:
+        name_seen_id(error, session.call, run_id)
         code = report_error(error, session.call.output)
         state = await _state_after_refusal(session, run_id, error)
         outcome = "unknown" if not error.outcome_known else "already final" if state else "refused"
@@ -220,6 +222,7 @@ def add(call: Invocation) -> int:
             try:
                 status = None if call.options.no_check else (await session.client.get_run(run_id)).status
             except ApiError as error:
+                name_seen_id(error, call, run_id)
                 codes.append(report_error(error, call.output))
                 outcomes.append({"execution_id": run_id, "outcome": "not added", "status": None})
                 continue

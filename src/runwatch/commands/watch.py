@@ -12,6 +12,7 @@ from runwatch.base.json import dumps
 from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import status_exit_code
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.short_ids import name_seen_id
 from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, check_list_is_missing
 from runwatch.commands.shared.rate_limited_client import apply_published_limit
 from runwatch.commands.shared.record_printer import make_render_context
@@ -118,6 +119,7 @@ class Watcher:
             await self._follow(run_id)
         except RunwatchError as error:
             self._output.warn(f"run {run_id} is no longer followed")
+            name_seen_id(error, self._call, run_id)
             return report_error(error, self._output)
         return 0
 

@@ -40,13 +40,19 @@ def refuse_shortened_ids(call: Invocation) -> None:
         )
 
 
-def name_seen_id(error: RunwatchError, call: Invocation) -> None:
-    """Complete the detail of an error about an unknown id with the one known id that contains it, if only one does."""
+def name_seen_id(error: RunwatchError, call: Invocation, record_id: str | None = None) -> None:
+    """Complete the detail of an error about an unknown id with the one known id that contains it, if only one does.
+
+    Args:
+        record_id: The id that is unknown, of several.
+    """
     if getattr(error, "code", None) != "not_found" or "did you mean" in (error.detail or ""):
         return
     from runwatch.store.repositories.id_search import normalize_id
 
     for kind, value in _ids(call):
+        if record_id not in {None, value}:
+            continue
         part, found = normalize_id(value), None
         if len(part) >= MIN_CHARACTERS:
             found = _find_seen(call, kind, partial(_contains, part))
