@@ -56,7 +56,7 @@ def _field_type(record: type[Record], field: Field[Any]) -> ValueType:
         return "time"
     members = (record.MEMBERS[name] for name in (field.id, *field.aliases) if name in record.MEMBERS)
     is_number = isinstance(field, Column) and field.align == "right"
-    return next((_schema_type(member) for member in members), "number" if is_number else "text")
+    return next((_schema_type(member) for member in members), "number" if is_number else "unknown")
 
 
 def _member_type(record: type[Record], name: str) -> ValueType:

@@ -1,4 +1,4 @@
-"""The overview: one look says whether something is wrong, where and since when; select a number to open its list."""
+"""The overview: one look says whether something is wrong, where and since when; enter on a number opens its list."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
     old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
     receipt = ended_receipt("failed", "x", execution_id="ex_old")
     async with console(quiet(runs=[old], receipts=[receipt]), tmp_path, open_at="overview") as driven:
-        await opened(driven, until="select a number to open its list")
+        await opened(driven, until="enter on a number opens its list")
         await driven.pass_time(60)
         await driven.shows("Nothing ended in the last hour.")
 
@@ -250,7 +250,7 @@ async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, 
     arms = [resources.arm(f"arm_{number}", "degraded", display_name=entry.text) for number, entry in enumerate(CORPUS)]
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(arm.raw) for arm in arms[:3]], "next_cursor": None}))
     async with console(service, tmp_path, size=size, open_at="overview") as driven:
-        await opened(driven, until="select a number to open its list")
+        await opened(driven, until="enter on a number opens its list")
         assert all(is_clean(row) for row in driven.lines)
         assert all(cell_width(row) <= size[0] for row in driven.lines)
         reasons = driven.app.screen.query_one("#reasons-lines", LinkLines)

@@ -75,8 +75,8 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
     Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
-    then the former and ids in their order, an id whole or not at all, then short ids, then other cells, smallest need
-    first, then the sort mark and usual widths.
+    then the former and ids in their order, an id whole or not at all, then both ends of ids, then other cells, smallest
+    need first, then the sort mark and usual widths. An id that stays cut gives what its short form does not need.
     Where a text is cut all the same, the columns are one cell apart. In a window that is too narrow for the others, the
     widest texts become narrower than their minimum, and at last all but the first two columns are hidden from the
     right.
@@ -104,11 +104,15 @@ def lay_out_columns(
             cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
             least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
             least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
-            widths = _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
+            wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
+            widths = _share(columns, wanted, cells)
             if _total(widths.values()) <= cells and not any(
                 _asks_for_room(columns[index], needs[index], widths[index], len(kept) - 1) for index in kept
             ):
                 break
+        cut = [index for index in kept if 0 < needs[index].short < widths[index] < needs[index].whole]
+        if cut:
+            widths = _share(columns, wanted | {index: _need_of_short_id(wanted[index]) for index in cut}, cells)
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
@@ -204,6 +208,12 @@ def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int)
     return not column.is_extra and min(need.whole, _bound(column)) > width
 
 
+def _need_of_short_id(need: ColumnNeed) -> ColumnNeed:
+    """Return what an id needs that cannot be whole: it says no more in more cells, and others may."""
+    least = min(need.least, need.short)
+    return ColumnNeed(least, max(least, need.head), max(need.short, need.head), marked=need.marked)
+
+
 def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
     """Narrow the widest text columns until all columns fit."""
     widths = dict(least)
@@ -243,13 +253,13 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
     first = [index for index in needs if columns[index].whole_first or columns[index].shows_id]
     for index in first:
         widen(index, needs[index].whole, is_partly=index in texts)
-    others = [index for index in needs if not needs[index].short]
-    for index in needs:
-        widen(index, min(needs[index].short, needs[index].whole), is_partly=True)
-    for index in sorted(others, key=lambda index: needs[index].whole - widths[index]):
+    for index in first:
+        if columns[index].shows_id:
+            widen(index, min(BOTH_ENDS_CELLS, needs[index].whole), is_partly=False)
+    for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=True)
     for index, need in needs.items():
         widen(index, need.marked, is_partly=False)
-    for index in others:
-        widen(index, needs[index].usual, is_partly=True)
+    for index, need in needs.items():
+        widen(index, need.usual, is_partly=True)
     return widths
