@@ -130,6 +130,8 @@ def soak(home: Path, seconds: float, *, seed: int = SEED) -> Soak:
             over.set()
             workers.call(_end_of(faulting))
             workers.call(_end_of(submitting))
+            # A list whose response was over the limit is read again for the user alone.
+            terminal.press("r")
             terminal.wait_for("● live", CALM_S)
             terminal.type("qq")
             made.exit_code = terminal.wait_exit()

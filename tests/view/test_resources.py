@@ -253,7 +253,7 @@ def test_a_title_names_a_record_as_people_do(record: Any, title: str) -> None:
     [
         (resources.arm(status_reason="endpoint_unreachable"), "no response"),
         (resources.agent_arm(status_reason=None), "disconnected or removed"),
-        (resources.verifier(status="degraded", status_reason="authentication_failed"), "its key is refused"),
+        (resources.verifier(status="degraded", status_reason="authentication_failed"), "its key is missing or refused"),
     ],
 )
 def test_a_list_says_why_a_record_is_not_ready(record: Any, reason: str) -> None:

@@ -197,9 +197,9 @@ def test_reasons_and_providers_make_a_table() -> None:
     ]
     table = build_failure_matrix(count_runs(runs), CONTEXT, 110)
     head, *lines = text(table.lines).splitlines()
-    assert head.split() == ["reason", "openrouter", "northwind", "no", "provider", "all"]
+    assert head.split() == ["reason", "northwind", "openrouter", "no", "provider", "all"]
     assert [row.split() for row in lines][:2] == [
-        ["dispatch_network_error", "6", "0", "0", "6"], ["fallback_exhausted", "0", "2", "0", "2"],
+        ["dispatch_network_error", "0", "6", "0", "6"], ["fallback_exhausted", "2", "0", "0", "2"],
     ]  # fmt: skip
     assert ["?", "no", "reason", "given", "0", "0", "1", "1"] in [row.split() for row in lines]
 

@@ -49,7 +49,8 @@ class FailureMatrix:
 def build_failure_matrix(
     known: RunCounts, context: RenderContext, cells: int, *, has_receipts: bool = True
 ) -> FailureMatrix:
-    """Build the matrix. Columns with the most runs come first and are dropped last.
+    """Build the matrix. Columns with the most runs are dropped last; those shown are in order of their names, so that
+    they keep their places while numbers change.
 
     Args:
         has_receipts: Whether receipts are known. Without them, a run without a provider may have had one.
@@ -57,8 +58,8 @@ def build_failure_matrix(
     bad = [run for run in known.ended_within(HOUR, context.now) if run.is_bad]
     if not bad:
         return FailureMatrix()
-    rows = [reason for reason, _ in Counter(run.reason for run in bad).most_common()]
-    providers = [provider for provider, _ in Counter(run.provider for run in bad).most_common()]
+    rows = [reason for reason, _ in sorted(Counter(run.reason for run in bad).items(), key=_largest_first)]
+    providers = [provider for provider, _ in sorted(Counter(run.provider for run in bad).items(), key=_largest_first)]
     mark = context.glyphs.ellipsis
     label = max(MIN_REASON_CELLS, min(MAX_REASON_CELLS, max(cell_width(line(reason)) for reason in rows)))
     room = cells - label - _GAP - MIN_COLUMN_CELLS
@@ -70,6 +71,7 @@ def build_failure_matrix(
         if room < 0:
             break
         columns.append((provider, width))
+    columns.sort(key=lambda column: (column[0] is None, column[0]))
     numbers = Counter((run.reason, run.provider) for run in bad)
     head = [
         pad_line(make_plain_span(none if provider is None else provider), width, "right", mark)
@@ -94,6 +96,11 @@ def build_failure_matrix(
         total = sum(numbers[reason, provider] for provider in providers)
         lines.append(_row(pad_line(name, label, mark=mark), parts, _number(total, whole)))
     return FailureMatrix(tuple(lines), len(providers) - len(columns))
+
+
+def _largest_first(counted: tuple[str | None, int]) -> tuple[int, str]:
+    name, number = counted
+    return -number, name or ""
 
 
 def _row(label: LinkSpan, parts: list[LinkSpan], total: LinkSpan) -> LinkedLine:

@@ -17,7 +17,7 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 _TEXTS: Final[Mapping[str, str]] = {
     "absent_from_feed": "its provider no longer lists it",
-    "authentication_failed": "its key is refused",
+    "authentication_failed": "its key is missing or refused",
     "connection_expired": "its key has expired",
     "connection_revoked": "its key was revoked",
     "dns_resolution_failed": "its host name is not known",

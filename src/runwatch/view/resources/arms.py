@@ -58,7 +58,8 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
         column("name|display_name", min_cells=24, whole_first=True),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
         column(
-            "reason|status_reason", _reason, format=status_reason_cell, hide_order=7, min_cells=12, hide_if_empty=True
+            "reason|status_reason", _reason, format=status_reason_cell, hide_order=7, min_cells=12, whole_first=True,
+            hide_if_empty=True,
         ),
         column("model|model_id", lambda it: it.model_id or it.model_deployment_id, hide_order=3, min_cells=14),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),

@@ -69,7 +69,7 @@ COLUMNS: Final = (
         "status", cell=_status, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
     id_column("run|id|execution_id=id"),
-    column("reason", title="why", min_cells=20, whole_first=True),
+    column("reason|why=reason", title="why", min_cells=20, whole_first=True),
     column(
         "model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, elides_middle=True,
         keeps_difference=True,

@@ -388,7 +388,7 @@ COLUMNS: Final = (
         "status", cell=_outcome, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
     id_column("run|id|execution_id=id", cell=_run),
-    column("reason=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
+    column("reason|why=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
     column(
         "model=model.value", format=model_cell, min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
         keeps_difference=True,

@@ -99,7 +99,10 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
     columns=(
         status_column("status", min_cells=10),
         column("name|display_name", min_cells=24, whole_first=True),
-        column("reason|status_reason", format=status_reason_cell, hide_order=7, min_cells=12, hide_if_empty=True),
+        column(
+            "reason|status_reason", format=status_reason_cell, hide_order=7, min_cells=12, whole_first=True,
+            hide_if_empty=True,
+        ),
         column("version", hide_order=2, is_extra=True),
         status_column("key|connection=connection.status", hide_order=6, min_cells=9),
         column(

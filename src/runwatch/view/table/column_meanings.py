@@ -51,7 +51,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "spend": "usage and platform fee together, in USD; < is less than shown, ≥ lacks an unknown part",
         "check": "verdict of the output check and its score from 0 to 1; no check is not a verdict",
         "created": "when the receipt was written",
-        "took": "runtime of the run, as minutes:seconds",
+        "took": "runtime of the run",
         "provider": "provider of that model",
     },
     "events": {
