@@ -128,6 +128,9 @@ async def test_a_console_without_its_service_says_what_to_do(tmp_path: Path, siz
         noon.service(), tmp_path, size=size, settings=keyless, environment=environment, is_open=False
     ) as driven:
         await driven.shows("not connected")
+        if size != NARROW:
+            # The second pane comes after the list.
+            await driven.comes("nothing selected")
         await driven.settle()
         check_golden(f"{size[0]}x{size[1]}/not-connected", driven.text.replace(str(tmp_path), "~"))
 
