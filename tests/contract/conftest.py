@@ -83,7 +83,7 @@ async def session(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Des
         clock: Clock = FakeClock()
         if postgres.IS_TEAM:
             clock = SystemClock()
-            options |= {"places": 0, "master_keys": partial(find_master_keys, settings_of(data_dir))}
+            options |= {"max_runs": 0, "master_keys": partial(find_master_keys, settings_of(data_dir))}
         service = await stack.enter_async_context(serve_in_process(data_dir, clock, **options))
         base_url = service.running.file.base_url
         desk = Desk(service, await stack.enter_async_context(organization_of(base_url, service.key)))
