@@ -76,7 +76,7 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
 def _chosen_text(screen: RecordScreen, count: int) -> str:
     """Say which rows are exported: ``3 marked runs`` or ``all 60 listed runs``."""
     what = screen.spec.singular if count == 1 else screen.spec.name
-    if screen.table.marks:
+    if screen.marked_rows():
         return f"{grouped_number(count)} marked {what}"
     return f"{'the' if count == 1 else 'all'} {grouped_number(count)} listed {what}"
 
