@@ -761,13 +761,13 @@ async def test_a_mark_that_the_filter_hides_does_not_count_and_outlives_another_
         await driven.reaches("1 marked", "space")
         await driven.press("slash")
         await driven.type("status=completed")
-        await driven.reaches("1 marked, not shown", "enter")
+        await driven.reaches("1 hidden mark", "enter")
         assert [row.id for row in driven.app.screen.selected_rows()] == [driven.table.cursor_key]  # type: ignore[attr-defined]
         await driven.reaches(re.compile(r"(the 1|all \d) listed runs?"), "e")
         await driven.press("escape")
         await driven.opens(ReceiptsScreen, "2")
         await driven.opens(RunsScreen, "left_square_bracket")
-        await driven.comes("1 marked, not shown")
+        await driven.comes("1 hidden mark")
         await driven.press("escape")
         await driven.until(lambda: driven.app.screen.marked_rows(), "the mark")  # type: ignore[attr-defined]
         assert [row.id for row in driven.app.screen.selected_rows()] == [noon.LIVE]  # type: ignore[attr-defined]

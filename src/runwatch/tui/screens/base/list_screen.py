@@ -496,7 +496,8 @@ class ListScreen(RecordScreen):
         shown = sum(row.key in marks for row in self.listing.shown)
         hidden = sum(row.key in marks for row in self.listing.every) - shown
         texts = [f"{grouped_number(shown)} marked"] if shown or not hidden else []
-        texts += [f"{grouped_number(hidden)} marked, not shown"] if hidden else []
+        # Short enough for the frame of a list at 80 columns.
+        texts += [f"{grouped_number(hidden)} hidden mark{'s' * (hidden != 1)}"] if hidden else []
         return (label_span(f"   {' · '.join(texts)}", Role.WARN),)
 
     def _age_spans(self, state: PaneState) -> tuple[StyledSpan, ...]:
