@@ -57,7 +57,7 @@ TYPED: Final[dict[str, str]] = {
     "max_runtime_s": "60", "source_id": "northwind_direct", "auth_scheme": "api_key", "reason": "Too bold.",
     "amount_usd": "5", "url": "https://hooks.example.test/in", "stop": "no_expiration", "role": "reader",
 }  # fmt: skip
-"""What is typed where an action asks for it, by the id of the ask."""
+"""What is typed where an action asks for it, by the id of the field."""
 
 Case = tuple[ResourceSpec[Any], ResourceAction[Any], Any]
 
@@ -197,8 +197,8 @@ async def test_a_read_only_profile_sends_nothing_and_says_why(tmp_path: Path, ca
 async def test_what_the_service_says_of_a_field_is_at_the_field(tmp_path: Path, case: Case) -> None:
     service, mutation = service_for(case), mutation_of(case)
     operation = OPERATIONS[mutation.operation]
-    asked = [ask for ask in mutation.fields if ask.path]
-    errors = [{"field": ask.path, "message": f"Refused {number}."} for number, ask in enumerate(asked)]
+    fields = [field for field in mutation.fields if field.path]
+    errors = [{"field": field.path, "message": f"Refused {number}."} for number, field in enumerate(fields)]
     refused = Said(400, problem("validation_failed", errors=errors))
     service.say(operation.method, path_of(operation), refused)
     async with console(service, tmp_path, size=SIZE, open_at=place_of(case)) as driven:
@@ -207,14 +207,16 @@ async def test_what_the_service_says_of_a_field_is_at_the_field(tmp_path: Path, 
         await driven.opens(ActionForm, "escape")
         form = driven.app.screen
         assert isinstance(form, ActionForm)
-        for number, ask in enumerate(asked):
-            assert f"Refused {number}." in str(form.query_one(f"#note-{ask.id}").render())
+        for number, field in enumerate(fields):
+            assert f"Refused {number}." in str(form.query_one(f"#note-{field.id}").render())
         await driven.until(
-            lambda: driven.focused is form.fields.input(asked[0].id), "the first field to have the focus"
+            lambda: driven.focused is form.fields.input(fields[0].id), "the first field to have the focus"
         )
         key = sent(service, case)[-1].head.header("idempotency-key")
-        form.fields.input(asked[0].id).value += "x"
-        await driven.until(lambda: "Refused 0." not in str(form.query_one(f"#note-{asked[0].id}").render()), "it to go")
+        form.fields.input(fields[0].id).value += "x"
+        await driven.until(
+            lambda: "Refused 0." not in str(form.query_one(f"#note-{fields[0].id}").render()), "it to go"
+        )
         assert key not in driven.text
 
 

@@ -115,8 +115,8 @@ def _destroy_each(call: Invocation, spec: ResourceSpec[Any], action: ResourceAct
     def show(outcomes: Sequence[Outcome]) -> None:
         print_rows(call.output, outcomes, (member, "outcome"))
 
-    asks = action.label.partition(" ")[0]
-    return run_for_each_id(call, mutation.operation, write, show, asks=asks, singular=spec.singular)
+    first_word = action.label.partition(" ")[0]
+    return run_for_each_id(call, mutation.operation, write, show, first_word=first_word, singular=spec.singular)
 
 
 def _action_and_body(
@@ -127,11 +127,11 @@ def _action_and_body(
     Several actions may share a command if their fixed members tell them apart, such as ``kind``.
     """
     body = read_body_option(call)
-    asks = {ask.path: ask for action in actions for ask in _mutation(action).option_fields}
-    for ask in asks.values():
-        value = _given(call, ask)
+    fields = {field.path: field for action in actions for field in _mutation(action).option_fields}
+    for field in fields.values():
+        value = _given(call, field)
         if value is not None:
-            put(body, ask.path, value)
+            put(body, field.path, value)
     action = actions[0]
     if len(actions) > 1:
         action = next((fitting for fitting in actions if _fits(_mutation(fitting), body)), action)
@@ -140,8 +140,8 @@ def _action_and_body(
         command = runwatch_command(" ".join(call.words))
         raise UsageError("Nothing to change", hint=f"{command} --help lists the options.")
     if not mutation.changes_only:
-        needed = [ask for ask in mutation.option_fields if ask.is_needed]
-        missing = [ask.option.name for ask in needed if ask.option and get_member(body, ask.path) is None]
+        needed = [field for field in mutation.option_fields if field.is_needed]
+        missing = [field.option.name for field in needed if field.option and get_member(body, field.path) is None]
         if missing:
             command = runwatch_command(" ".join(call.words))
             raise UsageError(
@@ -157,9 +157,9 @@ def _fits(mutation: Mutation[Any], body: Mapping[str, Any]) -> bool:
     return all(body.get(name, value) == value for name, value in fixed.items() if isinstance(value, str))
 
 
-def _given(call: Invocation, ask: FormField) -> Any:
+def _given(call: Invocation, field: FormField) -> Any:
     """Return the value that an option gives a field; ``None`` if it is not given."""
-    option = ask.option
+    option = field.option
     if option is None:
         return None
     given = call.options[option_attribute(option.name)]
@@ -170,11 +170,11 @@ def _given(call: Invocation, ask: FormField) -> Any:
         return False
     if given is None or given is False or given == []:
         return None
-    if ask.kind == "lines":
+    if field.kind == "lines":
         return _text_of_file(call, given)
-    if ask.kind == "span":
-        return _seconds(option.name, given, ask.max_s)
-    return parse_field(ask, given) if ask.kind == "json" else given
+    if field.kind == "span":
+        return _seconds(option.name, given, field.max_s)
+    return parse_field(field, given) if field.kind == "json" else given
 
 
 def _text_of_file(call: Invocation, name: str) -> str:
@@ -200,11 +200,11 @@ def _content(mutation: Mutation[Any], subject: Record | None, body: Mapping[str,
         return None
     members = {} if mutation.members is None else mutation.members(subject)
     content = {**members, **body}
-    for ask in mutation.option_fields:
-        around = ask.path.rpartition(".")[0]
+    for field in mutation.option_fields:
+        around = field.path.rpartition(".")[0]
         is_open = not around or isinstance(get_member(content, around), Mapping)
-        if ask.option is not None and ask.option.uses_start and is_open and get_member(content, ask.path) is None:
-            put(content, ask.path, parse_field(ask, ask.start(subject)))
+        if field.option is not None and field.option.uses_start and is_open and get_member(content, field.path) is None:
+            put(content, field.path, parse_field(field, field.start(subject)))
     return content if mutation.transform is None else mutation.transform(content)
 
 
@@ -217,7 +217,7 @@ def _print_request(
 ) -> int:
     """Print the request without sending it, after the same validation as the console's form."""
     form = build_form(mutation, subject)
-    options = {ask.id: ask.option.name for ask in mutation.option_fields if ask.option}
+    options = {field.id: field.option.name for field in mutation.option_fields if field.option}
     problems = form.validate_body(content or {})
     if problems:
         lines = [f"{options[id]}: {said}" if id in options else said for id, said in problems.items()]

@@ -138,7 +138,7 @@ async def events(session: CommandSession) -> int:
 
 def cancel(call: Invocation) -> int:
     """``runs cancel``: print one outcome per run, and return the highest exit code."""
-    return run_for_each_id(call, CANCEL, _cancel, partial(print_outcomes, call), asks="Cancel", singular="run")
+    return run_for_each_id(call, CANCEL, _cancel, partial(print_outcomes, call), first_word="Cancel", singular="run")
 
 
 async def _cancel(session: CommandSession, run_id: str) -> tuple[Outcome, int]:

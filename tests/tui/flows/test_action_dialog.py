@@ -109,7 +109,7 @@ async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_pat
         await driven.press("plus", "enter")
         opened = await form(driven)
         await driven.shows("1 more field and Review… below")
-        opened.fields.go_to(opened.form.asks[-1].id)
+        opened.fields.go_to(opened.form.fields[-1].id)
         await driven.until(lambda: "1 more field" not in driven.text, "the last field")
         opened.query_one("#leave").focus()
         await driven.until(lambda: "below" not in driven.text, "the end of the form")

@@ -15,13 +15,13 @@ from runwatch.view.spec.action import Mutation
 from runwatch.view.spec.action_parts import FieldKind, FormField
 
 
-def ask(path: str, kind: FieldKind = "text", **over: Any) -> FormField:
+def field(path: str, kind: FieldKind = "text", **over: Any) -> FormField:
     return FormField(path=path, label=path, hint="anything", kind=kind, **over)
 
 
 def test_what_is_asked_is_named_by_its_path_unless_it_has_a_name() -> None:
-    assert ask("endpoint.url").id == "endpoint-url"
-    assert ask("endpoint.url", id="address").id == "address"
+    assert field("endpoint.url").id == "endpoint-url"
+    assert field("endpoint.url", id="address").id == "address"
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_what_is_asked_is_named_by_its_path_unless_it_has_a_name() -> None:
 def test_a_typed_text_becomes_the_value_of_its_kind_and_stays_text_where_it_is_none(
     kind: FieldKind, typed: str, value: object
 ) -> None:
-    assert parse_field(ask("x", kind), typed.strip()) == value
+    assert parse_field(field("x", kind), typed.strip()) == value
 
 
 @pytest.mark.parametrize("typed", ["0.10", "0.1000000000000000055511151231257827", "1e400", "1.50"])
 def test_a_number_keeps_the_digits_that_were_typed(typed: str) -> None:
-    body = encode_body(Form(asks=(ask("cost", "number"),)).body({"cost": typed}))
+    body = encode_body(Form(fields=(field("cost", "number"),)).body({"cost": typed}))
     assert body == f'{{"cost":{typed}}}'.encode()
 
 
@@ -67,14 +67,14 @@ def test_whatever_is_typed_for_a_number_can_be_sent_or_stays_text(typed: str) ->
 
 
 def test_what_may_be_left_empty_is_left_out_and_what_may_not_is_sent_empty_so_that_the_rules_name_it() -> None:
-    asks = (ask("name", is_required=True), ask("reason"), ask("amount", "number", is_required=True))
-    assert Form(asks=asks).body({}) == {"name": "", "amount": None}
-    assert Form(asks=asks).problems({}) == {"name": "Required.", "amount": "Required."}
+    fields = (field("name", is_required=True), field("reason"), field("amount", "number", is_required=True))
+    assert Form(fields=fields).body({}) == {"name": "", "amount": None}
+    assert Form(fields=fields).problems({}) == {"name": "Required.", "amount": "Required."}
 
 
 def test_members_that_nobody_types_come_first_and_the_record_they_are_of_is_left_as_it_is() -> None:
     given_: dict[str, Any] = {"kind": "skill", "artifact": {"editable_regions": []}}
-    form = Form(asks=(ask("artifact.content"),), members=given_)
+    form = Form(fields=(field("artifact.content"),), members=given_)
     assert form.body({"artifact-content": "Be brief."}) == {
         "kind": "skill",
         "artifact": {"editable_regions": [], "content": "Be brief."},
@@ -83,9 +83,9 @@ def test_members_that_nobody_types_come_first_and_the_record_they_are_of_is_left
 
 
 def test_of_a_change_only_what_differs_is_sent_and_with_it_the_whole_object_around_it() -> None:
-    asks = (ask("display_name"), ask("endpoint.url"), ask("endpoint.auth_ref"))
+    fields = (field("display_name"), field("endpoint.url"), field("endpoint.auth_ref"))
     start = {"display_name": "Mine", "endpoint-url": "https://a.test", "endpoint-auth_ref": "ref_1"}
-    form = Form(asks=asks, start=start, changes_only=True)
+    form = Form(fields=fields, start=start, changes_only=True)
     assert form.body(start) == {}
     assert form.problems(start) == {FORM_LEVEL: "Nothing has changed yet."}
     assert form.body({**start, "endpoint-url": "https://b.test"}) == {
@@ -94,7 +94,7 @@ def test_of_a_change_only_what_differs_is_sent_and_with_it_the_whole_object_arou
 
 
 def test_the_rules_of_the_service_speak_at_the_field_they_are_about() -> None:
-    form = Form(asks=(ask("repository", is_required=True),), request="review.GithubIntentRequest")
+    form = Form(fields=(field("repository", is_required=True),), request="review.GithubIntentRequest")
     assert form.problems({"repository": "ab"}) == {"repository": "Must be at least 3 characters."}
     assert form.problems({"repository": "a" * 256}) == {"repository": "Must be at most 255 characters."}
     assert form.problems({"repository": "acme/widgets"}) == {}
@@ -110,12 +110,12 @@ def test_the_rules_of_the_service_speak_at_the_field_they_are_about() -> None:
     ],
 )
 def test_what_does_not_fit_its_kind_is_said_at_its_field(kind: FieldKind, typed: str, said: str) -> None:
-    form = Form(asks=(ask("metal", kind, choices=("silver", "bronze")),))
+    form = Form(fields=(field("metal", kind, choices=("silver", "bronze")),))
     assert form.problems({"metal": typed}) == {"metal": said}
 
 
 def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_reported_with_their_names() -> None:
-    form = Form(asks=(ask("endpoint.url"), ask("data_classes", "list"), ask("stop_choice.kind")))
+    form = Form(fields=(field("endpoint.url"), field("data_classes", "list"), field("stop_choice.kind")))
     errors = [
         {"field": "endpoint.url", "message": "Must be https."},
         {"field": "data_classes[2]", "message": "Must be a text."},
@@ -130,13 +130,13 @@ def test_errors_of_a_problem_go_to_their_fields_and_the_others_are_reported_with
 
 @pytest.mark.parametrize("errors", [None, 7, "text", [None], [{"field": 3, "message": "x"}], [{"field": "x"}], {}])
 def test_errors_of_another_shape_are_left_out(errors: object) -> None:
-    assert Form(asks=(ask("x"),)).by_field(errors) == {}
+    assert Form(fields=(field("x"),)).by_field(errors) == {}
 
 
 def test_the_same_words_are_shown_for_a_value_as_make_it_again() -> None:
-    asks = (ask("a"), ask("b", "number"), ask("c", "list"), ask("d", "switch"))
+    fields = (field("a"), field("b", "number"), field("c", "list"), field("d", "switch"))
     body = {"a": "x", "b": loads("0.10"), "c": ["p", "q"], "d": True}
-    form = Form(asks=asks)
+    form = Form(fields=fields)
     assert form.body(form.values_of(body)) == body
     assert field_text({"an": "object"}) == field_text(None) == ""
 
@@ -151,8 +151,8 @@ def test_choices_go_round_from_what_is_there() -> None:
 
 def test_a_mutation_gives_its_form_what_its_record_says() -> None:
     mutation = Mutation[dict[str, str]](
-        operation="x", sentence=lambda _: "", confirm_label="Do it", fields=(ask("name", start=lambda it: it["name"]),),
-        members=lambda it: {"id": it["id"]},
+        operation="x", sentence=lambda _: "", confirm_label="Do it",
+        fields=(field("name", start=lambda it: it["name"]),), members=lambda it: {"id": it["id"]},
     )  # fmt: skip
     form = build_form(mutation, {"name": "Mine", "id": "7"})
     assert form.start == {"name": "Mine"}
@@ -162,7 +162,7 @@ def test_a_mutation_gives_its_form_what_its_record_says() -> None:
 @pytest.mark.parametrize("request_name", ["", "verifier.VerifierPatch"])
 def test_a_secret_in_a_reference_is_reported_at_its_field_and_not_repeated(request_name: str) -> None:
     secret = "sk-ant-api03-canary-5f1e7c2b9d40"
-    form = Form(asks=(ask("endpoint.url"), ask("endpoint.auth_ref")), request=request_name)
+    form = Form(fields=(field("endpoint.url"), field("endpoint.auth_ref")), request=request_name)
     found = form.problems({"endpoint-url": "https://a.test/", "endpoint-auth_ref": secret})
     assert set(found) == {"endpoint-auth_ref"}
     assert found["endpoint-auth_ref"].startswith("Looks like a key of a model provider.")
@@ -176,7 +176,7 @@ def test_a_secret_in_a_reference_is_reported_at_its_field_and_not_repeated(reque
 def test_a_length_of_time_becomes_whole_seconds_and_is_shown_again_as_a_length_of_time(
     typed: str, seconds: int
 ) -> None:
-    form = Form(asks=(ask("expires_in_s", "span", max_s=315_360_000),))
+    form = Form(fields=(field("expires_in_s", "span", max_s=315_360_000),))
     assert form.problems({"expires_in_s": typed}) == {}
     assert form.body({"expires_in_s": typed}) == {"expires_in_s": seconds}
     again = form.values_of({"expires_in_s": seconds})
@@ -185,7 +185,7 @@ def test_a_length_of_time_becomes_whole_seconds_and_is_shown_again_as_a_length_o
 
 @pytest.mark.parametrize("typed", ["30", "soon", "0s", "3651d", "2026-12-01", "-1d"])
 def test_anything_else_is_no_length_of_time(typed: str) -> None:
-    form = Form(asks=(ask("expires_in_s", "span", max_s=315_360_000),))
+    form = Form(fields=(field("expires_in_s", "span", max_s=315_360_000),))
     said = form.problems({"expires_in_s": typed})["expires_in_s"]
     assert said == "Must be a number with its unit, such as 30d or 12h, from 1s to 3650d."
 

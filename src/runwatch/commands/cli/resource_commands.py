@@ -318,23 +318,28 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
     spec, actions = find_command_actions(path)
     action, is_made = actions[0], actions[0] in spec.create_actions
     mutations = [each.mutation for each in actions if each.mutation is not None]
-    asks = {ask.option.name: ask for mutation in mutations for ask in mutation.option_fields if ask.option is not None}
+    fields = {
+        field.option.name: field
+        for mutation in mutations
+        for field in mutation.option_fields
+        if field.option is not None
+    }
     arguments: list[ArgumentSpec] = []
     flags: list[OptionSpec] = []
     if not is_made:
-        is_one = bool(asks) or not action.is_destructive
+        is_one = bool(fields) or not action.is_destructive
         text = (spec.id_help or f"the {spec.singular}'s id") if is_one else f"ids of {spec.singular}s"
         arguments.append(ArgumentSpec("ID", text, "1" if is_one else "+", names=spec.kind))
-    for ask in asks.values():
-        if ask.option is not None and ask.option.is_argument:
-            arguments.append(ArgumentSpec(ask.option.name, ask.option.help, names=ask.option.names))
+    for field in fields.values():
+        if field.option is not None and field.option.is_argument:
+            arguments.append(ArgumentSpec(field.option.name, field.option.help, names=field.option.names))
         else:
-            flags += _field_flags(ask)
-    if asks and (is_made or mutations[0].changes_only):
+            flags += _field_flags(field)
+    if fields and (is_made or mutations[0].changes_only):
         flags.append(FROM)
     if is_made:
         flags.append(IDEMPOTENCY)
-    if asks:
+    if fields:
         flags.append(DRY_RUN)
     if action.is_destructive:
         flags.append(YES)
@@ -343,13 +348,13 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
     return CommandSpec(path, summary, run, tuple(arguments), (*flags, *TARGET, *FORMAT), action.notes)
 
 
-def _field_flags(ask: FormField) -> Iterator[OptionSpec]:
-    option = ask.option
+def _field_flags(field: FormField) -> Iterator[OptionSpec]:
+    option = field.option
     assert option is not None
-    kind = {"list": "texts", "switch": "switch"}.get(ask.kind, "text")
-    if ask.kind == "number":
+    kind = {"list": "texts", "switch": "switch"}.get(field.kind, "text")
+    if field.kind == "number":
         kind = "count" if option.is_whole else "number"
-    choices = ask.choices if ask.kind == "choice" and not option.is_open else ()
+    choices = field.choices if field.kind == "choice" and not option.is_open else ()
     yield OptionSpec(option.name, option.help, option.metavar, kind, choices, names=option.names)
     no, text = option.negative
     if no:

@@ -19,14 +19,14 @@ def run_for_each_id(
     write: Callable[[CommandSession, str], Awaitable[tuple[Outcome, int]]],
     show: Callable[[Sequence[Outcome]], None],
     *,
-    asks: str,
+    first_word: str,
     singular: str,
 ) -> int:
     """Write on every id of the invocation, and return the highest exit code.
 
     Args:
         write: Writes on one id, and returns its outcome and exit code.
-        asks: First word of the question: ``Disable``.
+        first_word: First word of the question: ``Disable``.
     """
     ids: list[str] = list(dict.fromkeys(call.options.id))
     named = f"{singular} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {singular}s ({', '.join(ids)})"
@@ -41,4 +41,4 @@ def run_for_each_id(
             show([outcome for outcome, _ in done])
         return max(code for _, code in done)
 
-    return run_write(call, operation, work, question=f"{asks} {named}")
+    return run_write(call, operation, work, question=f"{first_word} {named}")

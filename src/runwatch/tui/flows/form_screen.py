@@ -117,7 +117,7 @@ class FormScreen(CoveringScreen):
     def __init__(self, form: Form, values: Mapping[str, str], field: str = "") -> None:
         super().__init__()
         self.form: Final = form
-        self._values = {ask.id: values.get(ask.id, "") for ask in form.asks}
+        self._values = {each.id: values.get(each.id, "") for each in form.fields}
         self._begin = field or self.BEGINS_IN
         self._key = str(uuid.uuid4())
         self._can_check = False
@@ -165,7 +165,7 @@ class FormScreen(CoveringScreen):
             id="buttons",
         )
         warned = Static(id="unconfirmed")
-        fields = FormFields(self.form.asks, self._values, before=(warned, *self.before_fields()), after=(buttons,))
+        fields = FormFields(self.form.fields, self._values, before=(warned, *self.before_fields()), after=(buttons,))
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -173,7 +173,7 @@ class FormScreen(CoveringScreen):
         )
 
     def hints(self) -> Sequence[KeyHint]:
-        editor = ["text.editor"] if any(ask.kind == "lines" for ask in self.form.asks) else []
+        editor = ["text.editor"] if any(field.kind == "lines" for field in self.form.fields) else []
         return (("screen.next_pane", "next field"), "form.send", *editor, "screen.back")
 
     @property
@@ -189,7 +189,7 @@ class FormScreen(CoveringScreen):
         self.session_opened()
 
     def session_opened(self) -> None:
-        if self.console.session is not None and any(ask.offer for ask in self.form.asks):
+        if self.console.session is not None and any(field.offer for field in self.form.fields):
             start_worker(self, self._offer(), "reading suggestions", group="offers", exclusive=True)
 
     def on_resize(self) -> None:
@@ -252,7 +252,7 @@ class FormScreen(CoveringScreen):
         self._fresh.clear()
         self._go()
         if self._problems:
-            self.fields.go_to(next((ask.id for ask in self.form.asks if ask.id in self._problems), ""))
+            self.fields.go_to(next((field.id for field in self.form.fields if field.id in self._problems), ""))
 
     def action_next_field(self) -> None:
         """Go to the next field; from the last one, to the button or the first invalid field."""
@@ -323,7 +323,7 @@ class FormScreen(CoveringScreen):
             if self.is_current and not self._is_changed:
                 self.action_back()
         elif self._refused:
-            first = next((ask.id for ask in self.form.asks if ask.id in self._refused), "")
+            first = next((field.id for field in self.form.fields if field.id in self._refused), "")
             self.fields.go_to(first)
         self._show_earlier()
 
@@ -374,7 +374,7 @@ class FormScreen(CoveringScreen):
         Input to that field may still be pending and decides whether the button is enabled, so it is processed before
         the focus leaves.
         """
-        return bool(self.form.asks) and self.focused is self.fields.input(self.form.asks[-1].id)
+        return bool(self.form.fields) and self.focused is self.fields.input(self.form.fields[-1].id)
 
     def _set_all_values(self) -> None:
         for id, value in self.fields.values().items():
@@ -393,7 +393,7 @@ class FormScreen(CoveringScreen):
             return
         self._fresh.clear()
         self._set_all_values()
-        bad = next((ask.id for ask in self.form.asks if ask.id in self._problems), None)
+        bad = next((field.id for field in self.form.fields if field.id in self._problems), None)
         if bad is not None:
             self.fields.go_to(bad)
         else:
@@ -435,7 +435,9 @@ class FormScreen(CoveringScreen):
         from runwatch.tui.sources.record_loader import known_records, load_records
 
         session = self.console.session
-        offers: dict[str, Suggestions] = {ask.id: ask.offer for ask in self.form.asks if ask.offer is not None}
+        offers: dict[str, Suggestions] = {
+            field.id: field.offer for field in self.form.fields if field.offer is not None
+        }
         for id, offer in offers.items():
             records: Sequence[Record] = ()
             if session is not None:

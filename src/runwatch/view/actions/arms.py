@@ -80,8 +80,8 @@ def _template(entry: CatalogEntry) -> Mapping[str, Any]:
     return {} if entry.arm_registration_template is None else entry.arm_registration_template.raw
 
 
-def _from_template(ask: FormField) -> FormField:
-    return replace(ask, start=lambda entry: field_text(_template(entry).get(ask.path)))
+def _from_template(field: FormField) -> FormField:
+    return replace(field, start=lambda entry: field_text(_template(entry).get(field.path)))
 
 
 def _first_grant(entry: CatalogEntry) -> str:
@@ -90,8 +90,8 @@ def _first_grant(entry: CatalogEntry) -> str:
     return DEFAULT_DATA_CLASS if isinstance(allowed, list) and DEFAULT_DATA_CLASS in allowed else field_text(allowed)
 
 
-def _as_it_is(ask: FormField) -> FormField:
-    return replace(ask, start=lambda arm: field_text(arm.raw.get(ask.path)))
+def _as_it_is(field: FormField) -> FormField:
+    return replace(field, start=lambda arm: field_text(arm.raw.get(field.path)))
 
 
 def _probe(response: Any) -> list[tuple[str, str]]:
@@ -114,8 +114,8 @@ SAVE: Final = ResourceAction[CatalogEntry](
         confirm_label="Save it",
         cancel_label="Do not save it",
         fields=tuple(
-            replace(ask, start=_first_grant) if ask is DATA_CLASSES else _from_template(ask)
-            for ask in _WHAT_EVERY_KIND_HAS
+            replace(field, start=_first_grant) if field is DATA_CLASSES else _from_template(field)
+            for field in _WHAT_EVERY_KIND_HAS
         ),
         members=_template,
         request="arm.ModelArmRequest",
@@ -178,7 +178,7 @@ EDIT: Final = ResourceAction[Arm](
     mutation=Mutation(
         operation="patchArmsByArmId",
         sentence=lambda it: f"Changes {quote_name(it)}. Unchanged fields are not sent.",
-        fields=tuple(_as_it_is(ask) for ask in _WHAT_EVERY_KIND_HAS),
+        fields=tuple(_as_it_is(field) for field in _WHAT_EVERY_KIND_HAS),
         command_fields=(*_OF_A_MODEL, *_OF_AN_AGENT, *_OF_A_SKILL),
         changes_only=True,
         request="arm.ArmPatch",

@@ -5,9 +5,9 @@ Independent of the UI. Bodies are validated by :mod:`runwatch.records.requests`,
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def _no_more(_: Any) -> Mapping[str, str]:
     return {}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Form:
     """The fields of a form and how their text becomes a body.
 
@@ -45,10 +45,10 @@ class Form:
         also: Additional rules for an otherwise valid body; returns messages by field id.
     """
 
-    asks: tuple[FormField, ...]
+    fields: tuple[FormField, ...]
     request: str = ""
-    members: Mapping[str, Any] = field(default_factory=dict)
-    start: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    start: Mapping[str, str] = dataclasses.field(default_factory=dict)
     changes_only: bool = False
     shapes: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     also: Callable[[Any], Mapping[str, str]] = _no_more
@@ -60,23 +60,23 @@ class Form:
         field.
         """
         body: dict[str, Any] = dict(self.members)
-        changed = {_top(ask) for ask in self.asks if self._typed(ask, values) != self._typed(ask, self.start)}
-        for ask in self.asks:
-            typed = self._typed(ask, values)
-            is_left_out = not typed and not ask.is_required
-            if not ask.path or is_left_out or (self.changes_only and _top(ask) not in changed):
+        changed = {_top(field) for field in self.fields if self._typed(field, values) != self._typed(field, self.start)}
+        for field in self.fields:
+            typed = self._typed(field, values)
+            is_left_out = not typed and not field.is_required
+            if not field.path or is_left_out or (self.changes_only and _top(field) not in changed):
                 continue
-            put(body, ask.path, parse_field(ask, typed))
+            put(body, field.path, parse_field(field, typed))
         return body if self.shapes is None else self.shapes(body)
 
     def problems(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return messages for what was typed, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         found: dict[str, str] = {}
-        for ask in self.asks:
-            typed = self._typed(ask, values)
-            said = _own_rule(ask, typed)
+        for field in self.fields:
+            typed = self._typed(field, values)
+            said = _own_rule(field, typed)
             if said:
-                found[ask.id] = said
+                found[field.id] = said
         return {**self.validate_body(self.body(values)), **found}
 
     def validate_body(self, body: Mapping[str, Any]) -> dict[str, str]:
@@ -147,13 +147,13 @@ class Form:
         :data:`FORM_LEVEL`.
         """
         path = re.sub(r"\[\d+\].*", "", path)
-        asks = [ask for ask in self.asks if ask.path]
+        fields = [field for field in self.fields if field.path]
         for fits in (
-            lambda ask: ask.path == path,
-            lambda ask: path.startswith(f"{ask.path}."),
-            lambda ask: bool(path) and ask.path.startswith(f"{path}."),
+            lambda field: field.path == path,
+            lambda field: path.startswith(f"{field.path}."),
+            lambda field: bool(path) and field.path.startswith(f"{path}."),
         ):
-            found = next((ask.id for ask in asks if fits(ask)), None)
+            found = next((field.id for field in fields if fits(field)), None)
             if found is not None:
                 return found
         return FORM_LEVEL
@@ -161,21 +161,21 @@ class Form:
     def values_of(self, body: Mapping[str, Any]) -> dict[str, str]:
         """Return the text of the fields for a body. Members without a field are omitted."""
         values = {}
-        for ask in self.asks:
-            value = get_member(body, ask.path)
-            values[ask.id] = _span_text(value) if ask.kind == "span" else field_text(value)
+        for field in self.fields:
+            value = get_member(body, field.path)
+            values[field.id] = _span_text(value) if field.kind == "span" else field_text(value)
         return values
 
-    def _typed(self, ask: FormField, values: Mapping[str, str]) -> str:
-        return _counted(ask, values.get(ask.id, ""))
+    def _typed(self, field: FormField, values: Mapping[str, str]) -> str:
+        return _counted(field, values.get(field.id, ""))
 
 
 def build_form(mutation: Mutation[Any], subject: Any) -> Form:
     return Form(
-        asks=mutation.fields,
+        fields=mutation.fields,
         request=mutation.request,
         members={} if mutation.members is None else mutation.members(subject),
-        start={ask.id: ask.start(subject) for ask in mutation.fields},
+        start={field.id: field.start(subject) for field in mutation.fields},
         changes_only=mutation.changes_only,
         shapes=mutation.transform,
     )
@@ -185,9 +185,9 @@ def has_body(mutation: Mutation[Any]) -> bool:
     return bool(mutation.fields) or mutation.members is not None
 
 
-def parse_field(ask: FormField, typed: str) -> Any:
+def parse_field(field: FormField, typed: str) -> Any:
     """Return the JSON value for typed text; text that does not fit the kind stays text."""
-    match ask.kind:
+    match field.kind:
         case "number":
             return parse_number(typed)
         case "list":
@@ -195,7 +195,7 @@ def parse_field(ask: FormField, typed: str) -> Any:
         case "switch":
             return _SWITCH.get(typed.lower(), typed)
         case "span":
-            seconds = read_seconds(typed, ask.max_s)
+            seconds = read_seconds(typed, field.max_s)
             return typed if seconds is None else seconds
         case "json":
             try:
@@ -244,29 +244,29 @@ def next_choice(choices: tuple[str, ...], typed: str, step: int) -> str:
     return choices[0 if step > 0 else -1]
 
 
-def _own_rule(ask: FormField, typed: str) -> str:
+def _own_rule(field: FormField, typed: str) -> str:
     """Return the problem of one field that no rule of the body can detect."""
     if not typed:
-        return "Required." if ask.is_required and ask.kind != "list" else ""
-    if ask.kind == "choice" and typed not in ask.choices:
-        return f"Must be {', '.join(ask.choices[:-1])} or {ask.choices[-1]}."
-    if ask.kind == "switch" and typed.lower() not in _SWITCH:
+        return "Required." if field.is_required and field.kind != "list" else ""
+    if field.kind == "choice" and typed not in field.choices:
+        return f"Must be {', '.join(field.choices[:-1])} or {field.choices[-1]}."
+    if field.kind == "switch" and typed.lower() not in _SWITCH:
         return "Must be yes or no."
-    if ask.kind == "number" and isinstance(parse_number(typed), str):
+    if field.kind == "number" and isinstance(parse_number(typed), str):
         return "Must be a number."
-    if ask.kind == "span" and isinstance(parse_field(ask, typed), str):
-        return f"Must be a number with its unit, such as 30d or 12h, from 1s to {ask.max_s // _DAY_S}d."
-    if ask.kind == "json" and parse_field(ask, typed) == typed:
+    if field.kind == "span" and isinstance(parse_field(field, typed), str):
+        return f"Must be a number with its unit, such as 30d or 12h, from 1s to {field.max_s // _DAY_S}d."
+    if field.kind == "json" and parse_field(field, typed) == typed:
         return "Must be JSON."
     return ""
 
 
-def _counted(ask: FormField, typed: str) -> str:
-    return typed if ask.kind == "lines" and typed.strip() else typed.strip()
+def _counted(field: FormField, typed: str) -> str:
+    return typed if field.kind == "lines" and typed.strip() else typed.strip()
 
 
-def _top(ask: FormField) -> str:
-    return ask.path.partition(".")[0]
+def _top(field: FormField) -> str:
+    return field.path.partition(".")[0]
 
 
 def get_member(body: Mapping[str, Any], path: str) -> Any:

@@ -64,7 +64,7 @@ def _echo_rule(request: Any) -> Mapping[str, str]:
     return {"verifier_id": CODES["echo_mode_mismatch"].title} if request.breaks_echo_rule else {}
 
 
-FORM: Final = Form(asks=FIELDS, request="run.RunRequest", also=_echo_rule)
+FORM: Final = Form(fields=FIELDS, request="run.RunRequest", also=_echo_rule)
 """The form of a run. ``mode`` is always in its body, because the service's default spends money."""
 
 field_named: Final = FORM.field_of

@@ -101,7 +101,7 @@ class Mutation(Generic[S]):
 
     @property
     def option_fields(self) -> tuple[FormField, ...]:
-        return tuple(ask for ask in (*self.command_fields, *self.fields) if ask.option is not None)
+        return tuple(field for field in (*self.command_fields, *self.fields) if field.option is not None)
 
     @property
     def fixed_options(self) -> Iterator[str]:

@@ -67,7 +67,7 @@ class FormFields(VerticalScroll, can_focus=False):
 
     def __init__(
         self,
-        asks: Sequence[FormField],
+        fields: Sequence[FormField],
         values: Mapping[str, str],
         *,
         before: Sequence[Widget] = (),
@@ -75,41 +75,41 @@ class FormFields(VerticalScroll, can_focus=False):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._asks: Final = tuple(asks)
+        self._fields: Final = tuple(fields)
         self._first: Final = dict(values)
         self._before: Final = tuple(before)
         self._after: Final = tuple(after)
-        self._offered: dict[str, dict[str, str]] = {ask.id: dict.fromkeys(ask.choices, "") for ask in asks}
-        self._fields: Final = {ask.id: _field(ask, self._first.get(ask.id, "")) for ask in self._asks}
+        self._offered: dict[str, dict[str, str]] = {field.id: dict.fromkeys(field.choices, "") for field in fields}
+        self._inputs: Final = {field.id: _make_input(field, self._first.get(field.id, "")) for field in self._fields}
 
     def compose(self) -> ComposeResult:
         yield from self._before
-        for ask in self._asks:
-            label = Static(to_content(line(ask.label), Role.QUIET), classes="label")
+        for field in self._fields:
+            label = Static(to_content(line(field.label), Role.QUIET), classes="label")
             mark = Static(
-                to_content(line(get_app(self).chrome_glyphs.bar), Role.QUIET), id=f"mark-{ask.id}", classes="mark"
+                to_content(line(get_app(self).chrome_glyphs.bar), Role.QUIET), id=f"mark-{field.id}", classes="mark"
             )
-            is_long = ask.kind == "lines"
-            yield Horizontal(label, mark, self._fields[ask.id], classes="row -lines" if is_long else "row")
-            yield Static(to_content(line(ask.hint), Role.QUIET), id=f"note-{ask.id}", classes="note")
+            is_long = field.kind == "lines"
+            yield Horizontal(label, mark, self._inputs[field.id], classes="row -lines" if is_long else "row")
+            yield Static(to_content(line(field.hint), Role.QUIET), id=f"note-{field.id}", classes="note")
         yield Static(id=f"note-{FORM_LEVEL}", classes="note")
         yield from self._after
 
     def values(self) -> dict[str, str]:
         """Return the current values by field id."""
-        return {ask.id: self.input(ask.id).value for ask in self._asks}
+        return {field.id: self.input(field.id).value for field in self._fields}
 
     def input(self, id: str) -> FieldInput:
-        return self._fields[id]
+        return self._inputs[id]
 
     def inputs(self) -> Iterator[FieldInput]:
         """Iterate over the inputs in order."""
-        for ask in self._asks:
-            yield self.input(ask.id)
+        for field in self._fields:
+            yield self.input(field.id)
 
     def hidden_below(self) -> int:
         """Return how many fields are below the visible part."""
-        rows = (field.parent for field in self.inputs())
+        rows = (each.parent for each in self.inputs())
         return sum(isinstance(row, Widget) and self.is_below(row) for row in rows)
 
     def is_below(self, row: Widget) -> bool:
@@ -118,7 +118,7 @@ class FormFields(VerticalScroll, can_focus=False):
 
     def go_to(self, id: str) -> None:
         """Focus a field, or the first one if the id is unknown."""
-        ids = [ask.id for ask in self._asks]
+        ids = [field.id for field in self._fields]
         if ids:
             self.input(id if id in ids else ids[0]).focus()
 
@@ -126,13 +126,13 @@ class FormFields(VerticalScroll, can_focus=False):
         """Add suggestions to a field once they are known, each with its human-readable name."""
         self._offered[id] |= words
 
-    def choose(self, field: LineInput, step: int) -> bool:
+    def choose(self, input: LineInput, step: int) -> bool:
         """Put the next suggestion into a field; return whether it has any."""
-        id = str(field.id).removeprefix("field-")
+        id = str(input.id).removeprefix("field-")
         choices = tuple(self._offered.get(id, ()))
         if choices:
-            field.value = next_choice(choices, field.value.strip(), step)
-            field.cursor_position = len(field.value)
+            input.value = next_choice(choices, input.value.strip(), step)
+            input.cursor_position = len(input.value)
         return bool(choices)
 
     def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
@@ -143,15 +143,15 @@ class FormFields(VerticalScroll, can_focus=False):
             silent: Fields the user has not visited yet; they show their hint, not an error.
         """
         app = get_app(self)
-        for ask in self._asks:
-            problem = problems.get(ask.id)
-            note = self.query_one(f"#note-{ask.id}", Static)
-            is_bad = problem is not None and ask.id not in silent
+        for field in self._fields:
+            problem = problems.get(field.id)
+            note = self.query_one(f"#note-{field.id}", Static)
+            is_bad = problem is not None and field.id not in silent
             if is_bad:
                 note.update(to_content(line(f"{app.glyphs.bad} {problem}"), Role.BAD))
             else:
-                note.update(to_content(line(self._hint(ask)), Role.QUIET))
-            self.input(ask.id).set_class(is_bad, "-invalid")
+                note.update(to_content(line(self._hint(field)), Role.QUIET))
+            self.input(field.id).set_class(is_bad, "-invalid")
         rest = problems.get(FORM_LEVEL, "")
         self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
 
@@ -161,28 +161,28 @@ class FormFields(VerticalScroll, can_focus=False):
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         self._mark()
 
-    def _hint(self, ask: FormField) -> str:
+    def _hint(self, field: FormField) -> str:
         """Return what a field takes and its suggestions, or the name of the current value if it has one."""
-        words = self._offered[ask.id]
-        name = words.get(self.input(ask.id).value.strip(), "")
+        words = self._offered[field.id]
+        name = words.get(self.input(field.id).value.strip(), "")
         if name:
             return name
         if not words:
-            return ask.hint
-        if ask.choices:
-            return f"{ask.hint}; up and down choose"
+            return field.hint
+        if field.choices:
+            return f"{field.hint}; up and down choose"
         few = ", ".join([*words][:MAX_SHOWN_SUGGESTIONS])
         offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} known"
-        return f"{ask.hint}; up and down: {offered}"
+        return f"{field.hint}; up and down: {offered}"
 
     def _mark(self) -> None:
         app = get_app(self)
-        for ask in self._asks:
-            has_focus = self.screen.focused is self.input(ask.id)
+        for field in self._fields:
+            has_focus = self.screen.focused is self.input(field.id)
             mark, role = (app.chrome_glyphs.cursor, ACCENT) if has_focus else (app.chrome_glyphs.bar, Role.QUIET)
-            self.query_one(f"#mark-{ask.id}", Static).update(to_content(line(mark), role))
+            self.query_one(f"#mark-{field.id}", Static).update(to_content(line(mark), role))
 
 
-def _field(ask: FormField, value: str) -> FieldInput:
-    kind = MultilineInput if ask.kind == "lines" else LineInput
-    return kind(value, id=f"field-{ask.id}")
+def _make_input(field: FormField, value: str) -> FieldInput:
+    kind = MultilineInput if field.kind == "lines" else LineInput
+    return kind(value, id=f"field-{field.id}")
