@@ -101,8 +101,8 @@ class ServiceApp:
         self._public_hosts = frozenset(urlsplit(origin).hostname or "" for origin in self._public_origins)
         self._sample_checks = sample_checks
         self._decoding = asyncio.Semaphore(_DECODED_AT_ONCE)
-        self._asking = asyncio.Lock()
-        self._asked_at = -math.inf
+        self._ready_lock = asyncio.Lock()
+        self._ready_checked_at = -math.inf
         self._was_ready = False
         self._doubted: set[asyncio.Timeout] = set()
         self._pinging: asyncio.Task[None] | None = None
@@ -164,16 +164,16 @@ class ServiceApp:
 
     async def _is_ready(self) -> bool:
         """Whether the database answers; asked at most once a second, however many callers want to know."""
-        async with self._asking:
+        async with self._ready_lock:
             now = self.context.clock.monotonic()
-            if now - self._asked_at >= READY_FOR_S:
+            if now - self._ready_checked_at >= READY_FOR_S:
                 try:
                     async with asyncio.timeout(READY_S):
                         await self.context.database.read(lambda transaction: transaction.count(tenants_table, {}))
                     self._was_ready = True
                 except (TimeoutError, DataError):
                     self._was_ready = False
-                self._asked_at = self.context.clock.monotonic()
+                self._ready_checked_at = self.context.clock.monotonic()
         return self._was_ready
 
     async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
@@ -273,11 +273,11 @@ class ServiceApp:
         else:
             async with self._decoding:
                 content, digest = await asyncio.to_thread(reading)
-        keyed = None
+        idempotent = None
         if key is not None and is_keyed:
             path: str = request.scope["path"]
-            keyed = IdempotentRequest(principal, f"{endpoint.method} {path}", key, digest)
-        return {"content": content, "keyed": keyed}
+            idempotent = IdempotentRequest(principal, f"{endpoint.method} {path}", key, digest)
+        return {"content": content, "idempotent": idempotent}
 
     async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
         """Authenticate the caller before any of the body is read, and count the request.

@@ -25,7 +25,7 @@ class RequestContext(ServiceContext):
 
     Attributes:
         strangers: Limits of callers without a valid key.
-        turns: Order of requests with the same idempotency key.
+        key_locks: Let requests with the same idempotency key wait for each other.
         closed_handles: Handles of the secrets that no master key opened at the start.
         closed_secrets: The records they belonged to then, one line each.
     """
@@ -38,7 +38,7 @@ class RequestContext(ServiceContext):
     strangers: AnonymousLimits
     timers: Timers
     usual_ports: tuple[KnownPort, ...] = KNOWN_PORTS
-    turns: KeyLocks = field(default_factory=KeyLocks)
+    key_locks: KeyLocks = field(default_factory=KeyLocks)
     connections: Connections = field(default_factory=Connections)
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
     closed_handles: frozenset[str] = frozenset()

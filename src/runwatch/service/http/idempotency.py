@@ -200,14 +200,14 @@ class KeyLocks:
         self._locks: dict[tuple[str, str, str], tuple[asyncio.Lock, int]] = {}
 
     @contextlib.asynccontextmanager
-    async def of(self, keyed: IdempotentRequest) -> AsyncIterator[None]:
-        """Wait for this identity's turn, and hold it during the block."""
-        lock, users = self._locks.get(keyed.identity, (asyncio.Lock(), 0))
-        self._locks[keyed.identity] = (lock, users + 1)
+    async def hold(self, request: IdempotentRequest) -> AsyncIterator[None]:
+        """Wait until no other request has this identity, and let others wait during the block."""
+        lock, users = self._locks.get(request.identity, (asyncio.Lock(), 0))
+        self._locks[request.identity] = (lock, users + 1)
         try:
             async with lock:
                 yield
         finally:
-            lock, users = self._locks.pop(keyed.identity)
+            lock, users = self._locks.pop(request.identity)
             if users > 1:
-                self._locks[keyed.identity] = (lock, users - 1)
+                self._locks[request.identity] = (lock, users - 1)

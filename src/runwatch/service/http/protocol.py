@@ -46,7 +46,7 @@ KEEP_ALIVE_S: Final = 75
 ANONYMOUS_KEEP_ALIVE_S: Final = 5
 """Seconds an idle connection without a key stays open."""
 
-ANONYMOUS_ANSWER_S: Final = 120.0
+ANONYMOUS_RESPONSE_S: Final = 120.0
 """Seconds for making a response to a caller without a key and for the caller to read it."""
 
 KEYED_READ_BYTES: Final = 256 * 1024
@@ -62,7 +62,7 @@ _HEADER_TOO_LARGE: Final = 431
 class _Wait(enum.Enum):
     HEAD = enum.auto()
     BODY = enum.auto()
-    ANSWER = enum.auto()
+    RESPONSE = enum.auto()
     NEXT = enum.auto()
 
 
@@ -153,15 +153,15 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         if self._is_deaf:
             # True while the refusal is being written, which then closes the connection.
             return self._lingering is None
-        is_answered = self.cycle is None or self.cycle.response_complete
-        if self.conn.their_state is h11.SEND_BODY or (is_answered and self.conn.trailing_data[0]):
+        is_responded = self.cycle is None or self.cycle.response_complete
+        if self.conn.their_state is h11.SEND_BODY or (is_responded and self.conn.trailing_data[0]):
             self._refuse(
                 make_validation_error(
                     ("request", "The request ended before it was complete."), cause="the connection ended early"
                 )
             )
             return True
-        if is_answered:
+        if is_responded:
             return False
         self.cycle.keep_alive = False
         return True
@@ -214,8 +214,8 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         elif self.cycle is not None and not self.cycle.response_complete:
             if self._is_keyed:
                 self._wait = None
-            elif self._wait is not _Wait.ANSWER:
-                self._expect(_Wait.ANSWER, ANONYMOUS_ANSWER_S)
+            elif self._wait is not _Wait.RESPONSE:
+                self._expect(_Wait.RESPONSE, ANONYMOUS_RESPONSE_S)
         elif self.cycle is None or self.conn.trailing_data[0]:
             if self._wait is not _Wait.HEAD:
                 self._expect(_Wait.HEAD, HEAD_S)
@@ -252,7 +252,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         wait, self._wait = self._wait, None
         if wait is _Wait.BODY or (wait is _Wait.HEAD and self.conn.trailing_data[0]):
             self._refuse(RefusalError("request_timeout", _SLOW, cause=f"waited for the {wait.name.lower()}"))
-        elif wait is _Wait.ANSWER:
+        elif wait is _Wait.RESPONSE:
             self.transport.abort()
         else:
             self.timeout_keep_alive_handler()
@@ -287,22 +287,22 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             if self.cycle.response_started:
                 self.transport.close()
                 return
-        task = self.loop.create_task(self._answer(refusal))
+        task = self.loop.create_task(self._respond(refusal))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _answer(self, refusal: RefusalError) -> None:
-        answer = await self._application.refuse(refusal)
+    async def _respond(self, refusal: RefusalError) -> None:
+        response = await self._application.refuse(refusal)
         if self.transport.is_closing() or self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.close()
             return
         headers = [
             *self.server_state.default_headers,
-            (b"content-type", answer.media_type.encode("ascii")),
-            (b"content-length", str(len(answer.body)).encode("ascii")),
+            (b"content-type", response.media_type.encode("ascii")),
+            (b"content-length", str(len(response.body)).encode("ascii")),
             (b"connection", b"close"),
         ]
-        response = h11.Response(status_code=answer.status, headers=headers, reason=STATUS_PHRASES[answer.status])
-        for event in (response, h11.Data(data=answer.body), h11.EndOfMessage()):
+        head = h11.Response(status_code=response.status, headers=headers, reason=STATUS_PHRASES[response.status])
+        for event in (head, h11.Data(data=response.body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()

@@ -36,12 +36,12 @@ class SampleCheckApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            status, body, headers = await self._answer(request)
+            status, body, headers = await self._respond(request)
         except ClientDisconnect:
             return
         await Response(dumps(body).encode("ascii"), status, headers, JSON_TYPE)(scope, receive, send)
 
-    async def _answer(self, request: Request) -> tuple[int, Mapping[str, Any], dict[str, str]]:
+    async def _respond(self, request: Request) -> tuple[int, Mapping[str, Any], dict[str, str]]:
         # Responses that leave the body unread close the connection; otherwise the body would be parsed as the next
         # request.
         unread = {"Connection": "close"}

@@ -25,7 +25,7 @@ class ServiceCall:
         principal: The holder of its key or session, or
             :data:`~runwatch.service.access.authentication.ANONYMOUS` at an open endpoint.
         content: The decoded JSON body; ``None`` without one.
-        keyed: The idempotency key with its scope, for a mutation that has one.
+        idempotent: The same request with its idempotency key, for a mutation that has one.
         is_form: Whether the body came from an HTML form, whose response the user sees.
         cookie: The browser session's cookie, whether or not the endpoint accepts it.
         is_here: Whether it comes from this machine: over the Unix socket, or from a loopback address.
@@ -37,7 +37,7 @@ class ServiceCall:
     ids: Mapping[str, str]
     query: Mapping[str, str]
     content: Any = None
-    keyed: IdempotentRequest | None = None
+    idempotent: IdempotentRequest | None = None
     is_form: bool = False
     cookie: str | None = None
     is_here: bool = False
@@ -69,17 +69,17 @@ class ServiceCall:
             RefusalError: ``unauthenticated`` when the caller's key was revoked since the request started, for example
                 during a slow body.
         """
-        keyed, principal, is_shared = self.keyed, self.principal, self.context.is_shared
+        idempotent, principal, is_shared = self.idempotent, self.principal, self.context.is_shared
 
         def write_once(transaction: Transaction) -> tuple[ServiceResponse, T]:
             if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
                 raise RefusalError("unauthenticated", "The key is not active any more.")
-            if is_shared and keyed is not None and (first := keyed.first_response(transaction)) is not None:
+            if is_shared and idempotent is not None and (first := idempotent.first_response(transaction)) is not None:
                 raise _AnsweredElsewhere(first)
             result, extra = effect(transaction)
             response = result if isinstance(result, ServiceResponse) else make_json_response(result)
-            if keyed is not None:
-                keyed.record(transaction, response)
+            if idempotent is not None:
+                idempotent.record(transaction, response)
             return response, extra
 
         return await self.context.database.write(write_once)
@@ -97,11 +97,11 @@ class ServiceCall:
             RefusalError: ``permission_denied`` or ``idempotency_conflict`` when the key belongs to another request, or
                 a refusal of the handler.
         """
-        if self.keyed is None:
+        if self.idempotent is None:
             return await handle(self)
-        find_first = partial(self.context.database.read_statement, self.keyed.first_response)
+        find_first = partial(self.context.database.read_statement, self.idempotent.first_response)
         is_unseen = is_one_write and self.context.is_shared
-        async with self.context.turns.of(self.keyed):
+        async with self.context.key_locks.hold(self.idempotent):
             try:
                 return (None if is_unseen else await find_first()) or await handle(self)
             except _AnsweredElsewhere as known:

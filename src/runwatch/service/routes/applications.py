@@ -31,8 +31,8 @@ _FAILURES: Final = {
 async def apply(call: ServiceCall) -> ServiceResponse:
     """Apply a reviewed plan. The same application key leads to the same application."""
     request = parse_body(ApplicationRequest, call.content)
-    assert call.keyed is not None
-    key = request.application_key or call.keyed.key
+    assert call.idempotent is not None
+    key = request.application_key or call.idempotent.key
     begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
 
     def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:

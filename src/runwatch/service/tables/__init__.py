@@ -63,7 +63,7 @@ idempotency_table: Final = table(
     "idempotency",
     "tenant_id>tenants* endpoint* key* principal_id digest status:int body:bytes recorded_at^",
 )
-"""First responses of keyed mutations."""
+"""First responses of mutations with an idempotency key."""
 
 rate_windows_table: Final = table("rate_windows", "name* recent:json")
 """Requests of the last minute by key, in seconds since 1970, for a service of several processes with a limit."""
