@@ -23,13 +23,13 @@ def moments(period: ServicePeriod) -> tuple[bool, ...]:
 @pytest.mark.parametrize("query", [{}, {"period": "2026-11"}, NOVEMBER, {"period": "", "from": "", "to": ""}])
 def test_a_period_covers_its_first_and_its_last_day_whole(query: dict[str, str]) -> None:
     period = read_period(query, START)
-    assert period.read_form == NOVEMBER
+    assert period.to_json() == NOVEMBER
     assert moments(period) == (False, True, True, False)
 
 
 @pytest.mark.parametrize(("month", "last"), [("2028-02", "2028-02-29"), ("2026-12", "2026-12-31"), ("9999-12", None)])
 def test_a_month_ends_on_its_own_last_day(month: str, last: str | None) -> None:
-    assert read_period({"period": month}, START).read_form["to"] == (last or "9999-12-31")
+    assert read_period({"period": month}, START).to_json()["to"] == (last or "9999-12-31")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_window_may_be_open_at_either_end() -> None:
     assert moments(read_window({})) == (True, True, True, True)
     assert moments(read_window({"from": "2026-11-01"})) == (False, True, True, True)
     assert moments(read_window({"to": "2026-11-30"})) == (True, True, True, False)
-    assert read_window({"to": "2026-11-30"}).read_form == {"from": None, "to": "2026-11-30"}
+    assert read_window({"to": "2026-11-30"}).to_json() == {"from": None, "to": "2026-11-30"}
 
 
 def test_a_month_ends_where_the_next_begins() -> None:

@@ -37,7 +37,7 @@ def found(status: int, content: bytes = GOOD) -> OutboundResponse:
 
 
 def states(report: ProbeReport) -> list[str]:
-    return [part["status"] for part in report.form()["feedback"].values()]
+    return [part["status"] for part in report.to_json()["feedback"].values()]
 
 
 @pytest.mark.parametrize(
@@ -52,24 +52,28 @@ def states(report: ProbeReport) -> list[str]:
 )
 def test_an_endpoint_that_cannot_be_called_is_unreachable(kind: str, reason_code: str, failure: str) -> None:
     report = build_report(OutboundError(kind), START, has_key=False)
-    form = report.form()
-    assert (form["outcome"], form["reason_code"]) == ("unreachable", reason_code)
-    assert (form["http_status"], form["contract"]) == (None, None)
+    shown = report.to_json()
+    assert (shown["outcome"], shown["reason_code"]) == ("unreachable", reason_code)
+    assert (shown["http_status"], shown["contract"]) == (None, None)
     assert states(report) == ["failed", "not_checked", "not_checked"]
-    assert form["feedback"]["reachability"]["correction"]
+    assert shown["feedback"]["reachability"]["correction"]
     assert (report.status, report.status_reason, report.failure) == ("degraded", "endpoint_unreachable", failure)
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_distinguished_from_one_that_was_not_sent(status: int) -> None:
     report = build_report(found(status), START, has_key=False)
-    form = report.form()
-    assert (form["outcome"], form["reason_code"], form["http_status"]) == ("reachable", "authentication_failed", status)
-    assert form["contract"]["validated"] is False
+    shown = report.to_json()
+    assert (shown["outcome"], shown["reason_code"], shown["http_status"]) == (
+        "reachable",
+        "authentication_failed",
+        status,
+    )
+    assert shown["contract"]["validated"] is False
     assert states(report) == ["ok", "failed", "not_checked"]
     assert (report.status_reason, report.failure) == ("authentication_failed", "authentication_failed")
-    other = build_report(found(status), START, has_key=True).form()["feedback"]["authentication"]["correction"]
-    assert other != form["feedback"]["authentication"]["correction"]
+    other = build_report(found(status), START, has_key=True).to_json()["feedback"]["authentication"]["correction"]
+    assert other != shown["feedback"]["authentication"]["correction"]
 
 
 @pytest.mark.parametrize("status", [201, 204, 302, 404, 500, 504])
@@ -82,7 +86,7 @@ def test_only_a_200_is_an_answer(status: int) -> None:
 
 def test_an_answer_that_is_no_verdict_is_a_violation() -> None:
     report = build_report(found(200, b'{"is_correct": "no"}'), START, has_key=False)
-    contract = report.form()["contract"]
+    contract = report.to_json()["contract"]
     assert contract["validated"] is False
     assert contract["verifier_result"] is None
     assert "is_correct" in contract["violation"]
@@ -98,14 +102,14 @@ def test_an_answer_that_is_too_large_was_reachable() -> None:
 
 def test_a_false_verdict_on_the_probe_is_what_is_expected() -> None:
     report = build_report(found(200), START, has_key=False)
-    form = report.form()
-    assert form["contract"] == {
+    shown = report.to_json()
+    assert shown["contract"] == {
         "validated": True, "verifier_result": {"is_correct": False, "quality_score": 0}, "violation": None,
     }  # fmt: skip
     assert states(report) == ["ok", "ok", "ok"]
     assert (report.status, report.status_reason, report.failure) == ("ready", None, None)
-    assert form["detail"] is None
-    assert form["checked_at"] == "2026-11-21T12:00:00.000Z"
+    assert shown["detail"] is None
+    assert shown["checked_at"] == "2026-11-21T12:00:00.000Z"
 
 
 def test_a_check_that_accepts_the_probe_keeps_to_the_contract_and_is_told_so() -> None:

@@ -94,7 +94,7 @@ def test_the_parts_of_a_report_add_up_to_the_last_digit() -> None:
     sums = usage.Sums()
     for raw in RECEIPTS:
         sums.add(raw)
-    assert sums.read_form == found["totals"]
+    assert sums.to_json() == found["totals"]
 
 
 def test_what_a_fallback_used_is_divided_among_the_arms_that_were_called() -> None:

@@ -23,7 +23,7 @@ def test_what_keeps_to_the_contract_is_a_verdict(content: bytes) -> None:
 
 def test_a_verdict_is_shown_as_it_came() -> None:
     verdict = parse_verdict(b'{"is_correct": true, "quality_score": 0.5, "anchor_results": {"a": true}}')
-    assert verdict.form() == {"is_correct": True, "quality_score": 0.5, "anchor_results": {"a": True}}
+    assert verdict.to_json() == {"is_correct": True, "quality_score": 0.5, "anchor_results": {"a": True}}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import is_active
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault
-from runwatch.service.checks import binding_json as forms
+from runwatch.service.checks import binding_json
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, StagedKey
 from runwatch.service.checks.stop_date import StopDate
@@ -58,15 +58,15 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
     if operation_key is not None and not OPERATION_KEY.fullmatch(operation_key):
         raise make_validation_error(("operation_key", "Must be 1 to 256 letters, digits and . _ : -."))
     binding = load(transaction, subject_id)
-    form = forms.view_json(binding, transaction.now)
+    shown = binding_json.view_json(binding, transaction.now)
     if operation_key is not None:
         step = binding.operation(operation_key)
         if step is not None:
-            form["last_operation"] = {name: value for name, value in asdict(step).items() if name != "operation_key"}
+            shown["last_operation"] = {name: value for name, value in asdict(step).items() if name != "operation_key"}
         else:
             asked = transaction.one(entry_intents_table, {"intent_id": operation_key, "subject_id": subject_id})
-            form["last_operation"] = {"status": "unknown"} if asked is None else None
-    return form
+            shown["last_operation"] = {"status": "unknown"} if asked is None else None
+    return shown
 
 
 def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedKey:
@@ -78,7 +78,7 @@ def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedK
             tenant_id=intent.tenant_id,
             kind=intent.kind,
             generation=0,
-            state=forms.to_json(Binding()),
+            state=binding_json.to_json(Binding()),
         )
     binding = states.stage(
         load(transaction, intent.subject_id),
@@ -161,7 +161,7 @@ def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
     """Return the vault handle of the key in use at a time, or ``None``."""
     row = transaction.one(bindings_table, {"subject_id": subject_id})
-    return None if row is None else states.advance_to(forms.from_row(row), now).handle
+    return None if row is None else states.advance_to(binding_json.from_row(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
@@ -199,7 +199,7 @@ async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
     """Return the current state of a stored binding: a staged key goes with the API key that requested its page."""
-    binding = states.advance_to(forms.from_row(row), transaction.now)
+    binding = states.advance_to(binding_json.from_row(row), transaction.now)
     asked_by = (
         None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)
     )
@@ -210,5 +210,5 @@ def _as_of(transaction: Transaction, row: Row) -> Binding:
 
 def save(transaction: Transaction, subject_id: str, binding: Binding) -> None:
     transaction.change(
-        bindings_table, {"subject_id": subject_id}, generation=binding.generation, state=forms.to_json(binding)
+        bindings_table, {"subject_id": subject_id}, generation=binding.generation, state=binding_json.to_json(binding)
     )

@@ -101,12 +101,12 @@ class ProbeReport:
             return "endpoint_unreachable"
         return self.reason_code or "response_incompatible"
 
-    def form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         contract = None
         if self.outcome == "reachable":
             contract = {
                 "validated": self.has_passed,
-                "verifier_result": None if self.result is None else self.result.form(),
+                "verifier_result": None if self.result is None else self.result.to_json(),
                 "violation": self.violation,
             }
         names = ("reachability", "authentication", "response_compatibility")

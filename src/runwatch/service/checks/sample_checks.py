@@ -114,9 +114,9 @@ def judge(sample: SampleCheck, content: bytes) -> tuple[int, Mapping[str, Any]]:
         return 400, {"error": "missing_candidate"}
     candidate = body["candidate"]
     if is_probe(candidate) or sample.check is None:
-        return 200, Verdict(is_correct=False, quality_score=0).form()
+        return 200, Verdict(is_correct=False, quality_score=0).to_json()
     try:
-        return 200, sample.check(candidate).form()
+        return 200, sample.check(candidate).to_json()
     except ValueError:
         # The value is nested too deeply to be serialized again.
         return 500, {"error": "check_failed"}

@@ -27,7 +27,7 @@ class Verdict:
     anchor_results: dict[str, bool] | None = None
     named_metrics: dict[str, float] | None = None
 
-    def form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Build the JSON of the verdict, without what the check left out."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 

@@ -191,8 +191,8 @@ def _work_json(part: SliceState) -> dict[str, Any]:
 
 def _slice_json(part: SliceState) -> dict[str, Any]:
     # The check appears in events and the receipt, not in the run (manual: interface, "Runs").
-    form = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
-    return form if part.finish_reason is None else {**form, "finish_reason": part.finish_reason}
+    shown = {"slice_id": part.slice_id, "capability": part.capability, "status": part.status}
+    return shown if part.finish_reason is None else {**shown, "finish_reason": part.finish_reason}
 
 
 def _progress_columns(run: RunState) -> dict[str, object]:

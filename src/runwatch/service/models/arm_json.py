@@ -19,8 +19,8 @@ _WHERE_KNOWN: Final = (
 
 def outcome_json(transaction: Transaction, row: Row, preflight: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Build the outcome of a registration: the record with its status reason and preflight in one object."""
-    form = arm_json(transaction, row)
-    return form if preflight is None else {**form, "preflight": dict(preflight)}
+    shown = arm_json(transaction, row)
+    return shown if preflight is None else {**shown, "preflight": dict(preflight)}
 
 
 def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -33,22 +33,22 @@ def arms_json(transaction: Transaction, rows: Sequence[Row]) -> list[dict[str, A
     }
     sources = tuple({row["connection_id"] for row in served.values()})
     known = {row["connection_id"]: row for row in transaction.list_all(connections_table, {"connection_id": sources})}
-    forms = []
+    shown_arms = []
     for row in rows:
-        form = _own_form(row)
+        shown = _own_json(row)
         if row["kind"] == "agent":
-            form["status"], form["status_reason"] = agents.find_status(transaction, row)
+            shown["status"], shown["status_reason"] = agents.find_status(transaction, row)
         deployment = served.get(row["model_deployment_id"])
         if deployment is not None:
             connection = known[deployment["connection_id"]]
-            form["provider"] = provider_name(connection)
-            form |= {"connection_id": connection["connection_id"], "connection_name": connection["display_name"]}
-            form["model_lifecycle"] = deployment["definition"]["lifecycle"]
+            shown["provider"] = provider_name(connection)
+            shown |= {"connection_id": connection["connection_id"], "connection_name": connection["display_name"]}
+            shown["model_lifecycle"] = deployment["definition"]["lifecycle"]
             route = route_availability(row["data_class_grants"], deployment, connection)
             if route is not None:
-                form["route_availability"] = route
-        forms.append(form)
-    return forms
+                shown["route_availability"] = route
+        shown_arms.append(shown)
+    return shown_arms
 
 
 def find_status(transaction: Transaction, row: Row) -> str:
@@ -73,6 +73,6 @@ def arm_request_json(row: Row) -> dict[str, Any]:
     return pick(row, names)
 
 
-def _own_form(row: Row) -> dict[str, Any]:
+def _own_json(row: Row) -> dict[str, Any]:
     known = {name: value for name, value in pick(row, _WHERE_KNOWN).items() if value is not None}
     return pick(row, _ALWAYS) | known

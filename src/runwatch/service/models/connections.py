@@ -396,8 +396,8 @@ def revoke(
     if not _was_usable_by_arm(transaction, gone):
         for table in (deployments_table, connections_table):
             transaction.remove(table, {"connection_id": connection_id})
-    form = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
-    return {**form, "effects": effects}, row["secret_handle"]
+    shown = {"connection_id": connection_id, "status": gone["status"], "revoked_at": gone["revoked_at"]}
+    return {**shown, "effects": effects}, row["secret_handle"]
 
 
 def _was_usable_by_arm(transaction: Transaction, row: Row) -> bool:

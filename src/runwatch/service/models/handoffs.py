@@ -152,13 +152,13 @@ def handoff_json(row: Row, connected: SourceConnection | None = None) -> dict[st
     Args:
         connected: The open connection to the same source and address, if there is one.
     """
-    form = pick(row, _SHOWN)
-    form["endpoint"] = pick(row["endpoint"], "base_url protocol_profile")
+    shown = pick(row, _SHOWN)
+    shown["endpoint"] = pick(row["endpoint"], "base_url protocol_profile")
     if row["source_scope"] is not None:
-        form["source_scope"] = row["source_scope"]
+        shown["source_scope"] = row["source_scope"]
     if connected is not None:
-        form["connected_as"] = pick(connected.raw, "connection_id display_name usable")
-    return form
+        shown["connected_as"] = pick(connected.raw, "connection_id display_name usable")
+    return shown
 
 
 def find_scope(base_url: str, handle: str) -> dict[str, str]:

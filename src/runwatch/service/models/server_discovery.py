@@ -56,7 +56,7 @@ class FoundServer:
     models: tuple[str, ...]
     needs_key: bool
 
-    def read_form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "base_url": self.base_url,
             "name": self.name,

@@ -71,7 +71,7 @@ def trend(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 verifier_id, activity = check.get("verifier_id"), check.get("activity") or "unknown"
                 groups[_Group(day_of(receipt), verifier_id, activity)].add(check)
     ordered = sorted(groups, key=lambda group: (group.day, group.verifier_id or "", group.activity))
-    return [_form(group, groups[group]) for group in ordered]
+    return [_group_json(group, groups[group]) for group in ordered]
 
 
 def _checks_of(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -92,7 +92,7 @@ def _checks_of(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _form(group: _Group, sums: _Sums) -> dict[str, Any]:
+def _group_json(group: _Group, sums: _Sums) -> dict[str, Any]:
     is_customer = group.activity == _CUSTOMER
     return {
         "day": group.day,

@@ -39,8 +39,7 @@ class ServicePeriod:
         # sorts after every year.
         return "T" if self.last is None else f"{self.last.isoformat()}T24"
 
-    @property
-    def read_form(self) -> dict[str, str | None]:
+    def to_json(self) -> dict[str, str | None]:
         return {
             "from": None if self.first is None else self.first.isoformat(),
             "to": None if self.last is None else self.last.isoformat(),

@@ -7,7 +7,7 @@ Approving replaces the skill's artifact by the candidate, and every run that ran
 approval is refused if the artifact is no longer the one that the proposal was made from. Rejecting changes nothing.
 
 Only roles that may decide see the change and the evidence; other readers see the rest. Reading and the compliance
-export both use :func:`visible_form`.
+export both use :func:`visible_json`.
 """
 
 from __future__ import annotations
@@ -212,14 +212,14 @@ def status_of(row: Row, now: str) -> str:
     return "expired" if status == "pending" and row["expires_at"] < now else status
 
 
-def visible_form(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
+def visible_json(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
     """Build a proposal for a role, with change and evidence only if the role may decide.
 
     ``candidate_artifact_id``, the hash of the text that an approval installs, is not in the specification.
     """
     members = SHORT + _CONTENT if permits(role, MANAGE) else SHORT
-    form = build_form(row, members, format_iso(transaction.now))
-    return {**form, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
+    shown = proposal_json(row, members, format_iso(transaction.now))
+    return {**shown, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
 
 
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
@@ -228,7 +228,7 @@ def within(transaction: Transaction, tenant_id: str, since: str, before: str) ->
     return transaction.newest(proposals_table, mine, since=("created_at", since), until=("created_at", before))
 
 
-def build_form(row: Row, members: str, now: str) -> dict[str, Any]:
+def proposal_json(row: Row, members: str, now: str) -> dict[str, Any]:
     # Without a decision this is null, as for an expired proposal.
     decision = None if row["decided_at"] is None else row["status"]
     return {**pick(row, members), "status": status_of(row, now), "decision": decision}

@@ -74,10 +74,9 @@ class Sums(_CallSums):
         self.platform_usd = sum_amounts((self.platform_usd, amount_of(totals.get("platform_fee_usd"))))
         self.passthrough_usd = sum_amounts((self.passthrough_usd, amount_of(totals.get("usd"))))
 
-    @property
-    def read_form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Build the JSON of the sums."""
-        return _form(
+        return _sums_json(
             self,
             "executions slices input_tokens output_tokens calls usd platform_usd passthrough_usd unknown_calls "
             "unknown_token_calls estimated_calls",
@@ -131,10 +130,10 @@ def report(receipts: Iterable[tuple[Mapping[str, Any], str | None]]) -> dict[str
             keys[owner].days[day].add(receipt)
             keys[owner].arms.update(arm_id for arm_id, _ in _selections(receipt))
     return {
-        "totals": whole.read_form,
-        "by_arm": [{"arm_id": arm_id, **_form(arms[arm_id], _OF_ARM)} for arm_id in sorted(arms)],
-        "by_day": [{"date": day, **_form(days[day], _OF_DAY)} for day in sorted(days)],
-        "by_key": [_key_form(key_id, keys[key_id]) for key_id in sorted(keys)],
+        "totals": whole.to_json(),
+        "by_arm": [{"arm_id": arm_id, **_sums_json(arms[arm_id], _OF_ARM)} for arm_id in sorted(arms)],
+        "by_day": [{"date": day, **_sums_json(days[day], _OF_DAY)} for day in sorted(days)],
+        "by_key": [_key_json(key_id, keys[key_id]) for key_id in sorted(keys)],
     }
 
 
@@ -164,20 +163,21 @@ def _costs(receipt: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield arm_id, _object(part, "cost")
 
 
-def _form(sums: Sums | _ArmSums, names: str) -> dict[str, Any]:
+def _sums_json(sums: Sums | _ArmSums, names: str) -> dict[str, Any]:
     """Build the JSON of some sums, by their names with spaces between them."""
     values = {name: getattr(sums, name) for name in names.split()}
     return {name: numeral(value) if isinstance(value, Decimal) else value for name, value in values.items()}
 
 
-def _key_form(key_id: str, key: _KeySums) -> dict[str, Any]:
+def _key_json(key_id: str, key: _KeySums) -> dict[str, Any]:
     # Most used first, ties by id, so that the order is deterministic.
     top = sorted(key.arms.items(), key=lambda item: (-item[1], item[0]))[:TOP_ARMS]
     return {
         "api_key_id": key_id,
-        **_form(key.sums, _OF_KEY),
+        **_sums_json(key.sums, _OF_KEY),
         "by_day": [
-            {"date": day, **_form(sums, "usd unknown_calls estimated_calls")} for day, sums in sorted(key.days.items())
+            {"date": day, **_sums_json(sums, "usd unknown_calls estimated_calls")}
+            for day, sums in sorted(key.days.items())
         ],
         "top_arms": [{"arm_id": arm_id, "selected_count": count} for arm_id, count in top],
     }

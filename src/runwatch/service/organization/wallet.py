@@ -137,7 +137,7 @@ def top_up(transaction: Transaction, tenant_id: str, usd: Decimal, description: 
     _change_balance(transaction, tenant_id, amounts.sum_amounts((before, usd)), usd, description)
 
 
-def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
+def quota_json(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | None) -> dict[str, Any]:
     """Build the ``quota`` of an account.
 
     A missing limit is ``null``, because any number would claim one. Waiting runs count as running.
@@ -158,7 +158,7 @@ def quota_form(transaction: Transaction, tenant_id: str, rate_limit_rpm: int | N
     }
 
 
-def funds_form(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
+def funds_json(transaction: Transaction, tenant_id: str) -> dict[str, Any]:
     """Build ``balance`` and ``billing`` of an account.
 
     The balance is zero if none is kept. Charges of runs appear in usage, not here. ``funded_state`` is ``sandbox``,

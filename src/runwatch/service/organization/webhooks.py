@@ -133,8 +133,8 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
     waiting = transaction.count(webhook_deliveries_table, {**where, "status": "pending"})
     transaction.remove(webhook_deliveries_table, where)
     transaction.remove(webhooks_table, where)
-    form = {"webhook_id": webhook_id, "status": "removed", "removed_at": format_iso(transaction.now)}
-    return {**form, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
+    shown = {"webhook_id": webhook_id, "status": "removed", "removed_at": format_iso(transaction.now)}
+    return {**shown, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
 
 
 def secret_handles(transaction: Transaction) -> set[str]:
@@ -260,7 +260,7 @@ def record_try(transaction: Transaction, delivery: Row, *, status_code: int | No
     )
 
 
-def read_form(row: Row) -> dict[str, Any]:
+def webhook_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a webhook, without its secret."""
     return {
         **pick(row, "webhook_id url event_types"),
@@ -270,7 +270,7 @@ def read_form(row: Row) -> dict[str, Any]:
     }
 
 
-def delivery_form(row: Row) -> dict[str, Any]:
+def delivery_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a delivery.
 
     ``status`` is ``pending``, ``delivered`` or ``failed``. ``error`` is the failure of the last try: ``http_error``,

@@ -30,8 +30,8 @@ def read_account(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
         "display_name": transaction.get(tenants_table, {"tenant_id": tenant_id})["display_name"],
         "quota_tier": "local",
         "is_demo": False,
-        "quota": wallet.quota_form(transaction, tenant_id, context.rate_limit.requests_per_minute),
-        **wallet.funds_form(transaction, tenant_id),
+        "quota": wallet.quota_json(transaction, tenant_id, context.rate_limit.requests_per_minute),
+        **wallet.funds_json(transaction, tenant_id),
         **({"closed_secrets": [secret.raw for secret in closed[:MAX_CLOSED]]} if closed else {}),
     }
 

@@ -33,8 +33,8 @@ async def register(call: ServiceCall) -> ServiceResponse:
     found = await preflight(call.context.outbound, request.endpoint.url, _reach(call))
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        form = agents.agent_json(transaction, agents.register(transaction, call.principal, request, found))
-        return form | {"status_reason": form["status_reason"] or None}
+        shown = agents.agent_json(transaction, agents.register(transaction, call.principal, request, found))
+        return shown | {"status_reason": shown["status_reason"] or None}
 
     return await call.write(effect)
 

@@ -55,24 +55,26 @@ def list_runs(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
         before=paging.before,
         limit=paging.limit,
     )
-    return paging.page("executions", rows, lambda shown: [_form(transaction, runs.run_from_row(row)) for row in shown])
+    return paging.page(
+        "executions", rows, lambda shown: [_run_json(transaction, runs.run_from_row(row)) for row in shown]
+    )
 
 
 def read_run(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return one run, with what providers said on its failed calls; lists, events and webhooks leave that out."""
     run = _find(transaction, call)
     errors = live_rows.provider_errors_json(transaction, run) if run.mode == "live" else []
-    return {**_form(transaction, run), **({"provider_errors": errors} if errors else {})}
+    return {**_run_json(transaction, run), **({"provider_errors": errors} if errors else {})}
 
 
-def _form(transaction: Transaction, run: RunState) -> dict[str, Any]:
+def _run_json(transaction: Transaction, run: RunState) -> dict[str, Any]:
     """Build the JSON of a run. ``required_arm``, only after ``arm_not_ready``, is not in the specification."""
-    form = runs.run_json(run)
+    shown = runs.run_json(run)
     if run.reason != "arm_not_ready":
-        return form
+        return shown
     arm_id = transaction.get(live_runs_table, {"execution_id": run.execution_id})["required_arm_id"]
     arm = None if arm_id is None else transaction.one(arms_table, {"arm_id": arm_id})
-    return form if arm is None else {**form, "required_arm": pick(arm, "arm_id display_name status status_reason")}
+    return shown if arm is None else {**shown, "required_arm": pick(arm, "arm_id display_name status status_reason")}
 
 
 async def list_events(call: ServiceCall) -> ServiceResponse:

@@ -29,7 +29,7 @@ async def search(call: ServiceCall) -> ServiceResponse:
     own = urlsplit(context.origin).port
     ports = [port for port in context.usual_ports if port.port != own]
     servers = await find_servers(context.providers, ports, tenant_id)
-    return make_json_response({"servers": [server.read_form() for server in servers]})
+    return make_json_response({"servers": [server.to_json() for server in servers]})
 
 
 ENDPOINTS: Final = (

@@ -51,7 +51,7 @@ async def look_up(call: ServiceCall) -> ServiceResponse:
             limit=MOST,
         )
         near = {} if found else _neighbours(transaction, since, until)
-        return {"problems": [_read_form(row) for row in found], **_kept(transaction), **near}
+        return {"problems": [_lookup_json(row) for row in found], **_kept(transaction), **near}
 
     return make_json_response(await call.read(find_problems))
 
@@ -71,8 +71,8 @@ def _neighbours(transaction: Transaction, since: str | None, until: str | None) 
     before = transaction.newest(problems_table, {}, until=("at", since), limit=1) if since else ()
     after = transaction.oldest(problems_table, {}, since=("at", _behind(until)), limit=1) if until else ()
     return {
-        "before": _read_form(before[0]) if before else None,
-        "after": _read_form(after[0]) if after else None,
+        "before": _lookup_json(before[0]) if before else None,
+        "after": _lookup_json(after[0]) if after else None,
     }
 
 
@@ -81,7 +81,7 @@ def _behind(moment: str) -> str:
     return f"{moment[:-1]}~"
 
 
-def _read_form(row: Row) -> dict[str, Any]:
+def _lookup_json(row: Row) -> dict[str, Any]:
     return {**pick(row, "instance at code method path principal_id cause"), "problem": loads(row["body"])}
 
 

@@ -29,14 +29,14 @@ def list_proposals(transaction: Transaction, call: ServiceCall) -> dict[str, obj
     )
     now = format_iso(transaction.now)
     return paging.page(
-        "proposals", rows, lambda shown: [proposals.build_form(row, proposals.SHORT, now) for row in shown]
+        "proposals", rows, lambda shown: [proposals.proposal_json(row, proposals.SHORT, now) for row in shown]
     )
 
 
 def read_proposal(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return one proposal, with change and evidence if the caller may decide it."""
     row = proposals.find(transaction, call.tenant_id, call.ids["proposal_id"])
-    return proposals.visible_form(transaction, row, call.principal.role)
+    return proposals.visible_json(transaction, row, call.principal.role)
 
 
 def approve(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def reject(transaction: Transaction, call: ServiceCall, request: ProposalRejecti
 
 def _decide(transaction: Transaction, call: ServiceCall, decision: str, reason: str | None) -> dict[str, Any]:
     row = proposals.decide(transaction, call.principal, call.ids["proposal_id"], decision, reason)
-    return proposals.visible_form(transaction, row, call.principal.role)
+    return proposals.visible_json(transaction, row, call.principal.role)
 
 
 ENDPOINTS: Final = (

@@ -37,19 +37,19 @@ def read_usage(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """
     period = read_period(call.query, transaction.now)
     report = usage.report(run_owners.with_owners(transaction, _receipts(transaction, call.tenant_id, period)))
-    arm_ids = tuple(form["arm_id"] for form in report["by_arm"])
+    arm_ids = tuple(entry["arm_id"] for entry in report["by_arm"])
     known = {
         arm["arm_id"]: arm for arm in arms_json(transaction, transaction.list_all(arms_table, {"arm_id": arm_ids}))
     }
-    for form in report["by_arm"]:
-        arm = known.get(form["arm_id"], {})
-        form |= {name: arm[name] for name in ("display_name", "connection_name") if arm.get(name)}
-    key_ids = tuple(form["api_key_id"] for form in report["by_key"])
+    for entry in report["by_arm"]:
+        arm = known.get(entry["arm_id"], {})
+        entry |= {name: arm[name] for name in ("display_name", "connection_name") if arm.get(name)}
+    key_ids = tuple(entry["api_key_id"] for entry in report["by_key"])
     keys = {row["api_key_id"]: row for row in transaction.list_all(api_keys_table, {"api_key_id": key_ids})}
-    for form in report["by_key"]:
-        if form["api_key_id"] in keys:
-            form["display_name"] = keys[form["api_key_id"]]["display_name"]
-    return {"period": period.read_form, **report}
+    for entry in report["by_key"]:
+        if entry["api_key_id"] in keys:
+            entry["display_name"] = keys[entry["api_key_id"]]["display_name"]
+    return {"period": period.to_json(), **report}
 
 
 def read_eval_summary(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
@@ -57,10 +57,10 @@ def read_eval_summary(transaction: Transaction, call: ServiceCall) -> dict[str, 
     tenant_id, window = call.tenant_id, read_window(call.query)
     repairs = proposals.within(transaction, tenant_id, window.since, window.before)
     return {
-        "window": window.read_form,
+        "window": window.to_json(),
         "pass_rate_trend": eval_summary.trend(_receipts(transaction, tenant_id, window)),
         "repair_history": [
-            proposals.build_form(row, proposals.HISTORY, format_iso(transaction.now)) for row in repairs
+            proposals.proposal_json(row, proposals.HISTORY, format_iso(transaction.now)) for row in repairs
         ],
     }
 
@@ -76,7 +76,7 @@ async def read_compliance_export(call: ServiceCall) -> ServiceResponse:
     period = read_period(call.query, call.context.clock.now())
     opening = {
         "schema_version": EXPORT_VERSION,
-        "period": period.read_form,
+        "period": period.to_json(),
         "content_policy": {"receipts": "content_free", "proposals": "role_scoped_d8b"},
     }
     return await stream_parts(f'{dumps(opening)[:-1]},"receipts_ndjson":"'.encode("ascii"), _export(call, period))
@@ -98,7 +98,7 @@ async def _export(call: ServiceCall, period: ServicePeriod) -> AsyncGenerator[by
     def read_ending(transaction: Transaction) -> bytes:
         log = decision_log.entries(transaction, principal.tenant_id, period.since, period.before)
         ending = {
-            "usage_totals": sums.read_form,
+            "usage_totals": sums.to_json(),
             "decision_log": [_decision(transaction, row, principal.role) for row in log],
             "attestation": {"algorithm": "sha256", "digest": digest.hexdigest()},
         }
@@ -136,7 +136,7 @@ def _decision(transaction: Transaction, row: Row, role: str) -> dict[str, Any]:
     }
     if row["resource_type"] == "proposal":
         proposal = proposals.find(transaction, row["tenant_id"], row["resource_id"])
-        decision["proposal"] = proposals.visible_form(transaction, proposal, role)
+        decision["proposal"] = proposals.visible_json(transaction, proposal, role)
     return decision
 
 

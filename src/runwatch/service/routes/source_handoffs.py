@@ -58,12 +58,12 @@ async def read_handoff(call: ServiceCall) -> ServiceResponse:
         row = handoffs.find(transaction, call.tenant_id, call.ids["handoff_intent_id"])
         return _handoff_json(transaction, row), handoffs.is_overdue(transaction, row)
 
-    form, is_overdue = await call.read(find_handoff)
+    shown, is_overdue = await call.read(find_handoff)
     if is_overdue:
         over = await call.context.database.write(lambda transaction: handoffs.expire(transaction, call.tenant_id))
         await call.context.vault.remove_all(over)
-        form, _ = await call.read(find_handoff)
-    return make_json_response(form)
+        shown, _ = await call.read(find_handoff)
+    return make_json_response(shown)
 
 
 def _handoff_json(transaction: Transaction, row: Row) -> dict[str, Any]:

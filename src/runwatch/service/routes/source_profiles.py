@@ -13,8 +13,8 @@ from runwatch.service.models import sources
 async def list_profiles(call: ServiceCall) -> ServiceResponse:
     """Return every source, including unsupported ones; ``served`` tells them apart."""
     known = sources.profiles(call.context.configured_sources)
-    forms = [profile.read_form() for profile in known.values()]
-    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": forms})
+    shown = [profile.to_json() for profile in known.values()]
+    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": shown})
 
 
 ENDPOINTS: Final = (Endpoint("GET", "/v1/model-source-profiles", list_profiles),)

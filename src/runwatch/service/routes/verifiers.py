@@ -39,7 +39,7 @@ async def register(call: ServiceCall) -> ServiceResponse:
 
     def store(transaction: Transaction) -> dict[str, Any]:
         row = verifiers.register(transaction, call.principal, request, report)
-        return verifiers.verifier_json(transaction, row) | {"preflight": report.form()}
+        return verifiers.verifier_json(transaction, row) | {"preflight": report.to_json()}
 
     return await call.write(store)
 
@@ -82,8 +82,8 @@ async def test(call: ServiceCall) -> ServiceResponse:
     report = await _probe(call, row["endpoint"]["url"], await _key_in_use(call))
 
     def effect(transaction: Transaction) -> dict[str, Any]:
-        form = verifiers.verifier_json(transaction, verifiers.record_health(transaction, row, report))
-        return pick(form, "verifier_id status status_reason correctness_declaration") | {"probe": report.form()}
+        shown = verifiers.verifier_json(transaction, verifiers.record_health(transaction, row, report))
+        return pick(shown, "verifier_id status status_reason correctness_declaration") | {"probe": report.to_json()}
 
     return await call.write(effect)
 

@@ -32,7 +32,7 @@ _ALLOWING_LOOPBACK: Final = (
 
 def list_webhooks(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Return every webhook of the organization, newest first. The list has no pages."""
-    return {"webhooks": [_form(call, row) for row in webhooks.every(transaction, call.tenant_id)]}
+    return {"webhooks": [_webhook_json(call, row) for row in webhooks.every(transaction, call.tenant_id)]}
 
 
 async def add_webhook(call: ServiceCall) -> ServiceResponse:
@@ -66,7 +66,7 @@ def list_deliveries(transaction: Transaction, call: ServiceCall) -> dict[str, ob
     webhook_id = call.ids["webhook_id"]
     paging = parse_page_parameters(call, "deliveries", webhook_id)
     rows = webhooks.deliveries(transaction, call.tenant_id, webhook_id, before=paging.before, limit=paging.limit)
-    return paging.page("deliveries", rows, lambda shown: [webhooks.delivery_form(row) for row in shown])
+    return paging.page("deliveries", rows, lambda shown: [webhooks.delivery_json(row) for row in shown])
 
 
 async def rotate_secret(call: ServiceCall) -> ServiceResponse:
@@ -87,7 +87,7 @@ async def rotate_secret(call: ServiceCall) -> ServiceResponse:
 
 def replay(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
     """Queue the same event again as a new delivery."""
-    return webhooks.delivery_form(webhooks.replay(transaction, call.tenant_id, call.ids["delivery_id"]))
+    return webhooks.delivery_json(webhooks.replay(transaction, call.tenant_id, call.ids["delivery_id"]))
 
 
 def _check_scheme(call: ServiceCall, url: str) -> None:
@@ -107,18 +107,18 @@ def _check_scheme(call: ServiceCall, url: str) -> None:
         raise make_validation_error(("url", "Must begin with https."))
 
 
-def _form(call: ServiceCall, row: Row) -> dict[str, Any]:
+def _webhook_json(call: ServiceCall, row: Row) -> dict[str, Any]:
     """Build the JSON of a webhook, with a note where the options of the service decide whether it is called."""
-    form = webhooks.read_form(row)
+    shown = webhooks.webhook_json(row)
     if not may_be_loopback(urlsplit(row["url"]).hostname or ""):
-        return form
+        return shown
     is_called = AddressKind.LOOPBACK in call.context.reach_policy.endpoints(call.tenant_id).addresses
     note = "Called only while the service runs with" if is_called else "Not called, because the service runs without"
-    return {**form, "delivery_note": f"{note} --allow-loopback-checks."}
+    return {**shown, "delivery_note": f"{note} --allow-loopback-checks."}
 
 
 def _response_with_secret(call: ServiceCall, row: Row, secret: Secret) -> ServiceResponse:
-    shown = _form(call, row)
+    shown = _webhook_json(call, row)
     return make_one_time_response({**shown, "secret": secret.reveal()}, {**shown, "secret_withheld": True})
 
 

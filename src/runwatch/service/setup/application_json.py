@@ -42,9 +42,9 @@ def application_json(transaction: Transaction, row: Row, continue_url: str | Non
     }
 
 
-def _result(run: RunState, form: dict[str, Any]) -> dict[str, Any]:
+def _result(run: RunState, shown: dict[str, Any]) -> dict[str, Any]:
     href = f"/v1/executions/{run.execution_id}/result"
-    return {"execution_id": run.execution_id, "href": href, "model_provenance": form["model_provenance"]}
+    return {"execution_id": run.execution_id, "href": href, "model_provenance": shown["model_provenance"]}
 
 
 def _receipt(run: RunState) -> dict[str, str]:
@@ -58,12 +58,12 @@ def _consent(row: Row, continue_url: str | None) -> dict[str, Any] | None:
 
 
 def _diagnostics(row: Row) -> dict[str, Any]:
-    form: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "request_policy": plans.request_policy(row["template_id"]),
         "lane_substitution_performed": False,
         **(row["byok_offering"] or {}),
     }
-    return form if row["failure_code"] is None else {**form, "failure_code": row["failure_code"]}
+    return shown if row["failure_code"] is None else {**shown, "failure_code": row["failure_code"]}
 
 
 _AFTER_FAILURE: Final = {

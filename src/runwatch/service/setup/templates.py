@@ -57,7 +57,7 @@ class TemplateBlocker:
     action: str
     how: str
 
-    def form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"code": self.code, "detail": self.detail, "next_action": {"type": self.action, "detail": self.how}}
 
 
@@ -182,7 +182,7 @@ def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]
         "template_version": VERSION,
         "access_lane": LANES[template_id],
         "eligible": blocker is None,
-        "blockers": [] if blocker is None else [blocker.form()],
+        "blockers": [] if blocker is None else [blocker.to_json()],
         "alternative_plans": alternatives,
         "catalog_row": None if row is None else catalog_entry(estate.connection_of(row), row),
     }

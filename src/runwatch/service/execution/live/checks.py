@@ -26,7 +26,7 @@ def customer_check(
     Args:
         attempt: The attempt whose output was checked.
     """
-    form = _form(live, attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
+    shown = _check_json(live, attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
         "outcome": evaluation.outcome,
         "failure_class": evaluation.failure_class,
         "is_correct": evaluation.is_correct,
@@ -35,44 +35,44 @@ def customer_check(
         **({} if evaluation.http_status is None else {"http_status": evaluation.http_status}),
     }
     declaration = {**declaration_json(verifier["declared_at"]), "verifier_revision": verifier["revision"]}
-    return FinishedCheck(form, evaluation.anchor_results, declaration, format_iso(now), attempt.number)
+    return FinishedCheck(shown, evaluation.anchor_results, declaration, format_iso(now), attempt.number)
 
 
 def baseline_check(live: LiveRun, attempt: Attempt, now: datetime) -> FinishedCheck:
     """Build a finished built-in check, which only tests whether there is any output."""
     is_present = bool((attempt.candidate or "").strip())
-    form = _form(live, attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
+    shown = _check_json(live, attempt, now, BASELINE_ID, BASELINE_HASH, "platform_baseline") | {
         "outcome": "valid_verdict",
         "failure_class": None,
         "is_correct": is_present,
         "quality_score": int(is_present),
     }
-    return FinishedCheck(form, None, None, format_iso(now), attempt.number)
+    return FinishedCheck(shown, None, None, format_iso(now), attempt.number)
 
 
 def verdict_statement(check: FinishedCheck) -> dict[str, Any]:
-    form = check.form
+    shown = check.form
     if check.is_baseline:
         said = {
             "state": "baseline",
             "customer_check_selected": False,
             "verifier_id": BASELINE_ID,
-            "output_present": form["is_correct"],
+            "output_present": shown["is_correct"],
         }
     elif check.has_verdict:
         anchors = {} if check.anchor_results is None else {"anchor_results": check.anchor_results}
         said = {
             "state": "customer_verdict",
-            **pick(form, "verifier_id check_id is_correct quality_score"),
+            **pick(shown, "verifier_id check_id is_correct quality_score"),
             **anchors,
         }
     else:
         said = {
             "state": "customer_unavailable",
-            "attempted_verifier_id": form["verifier_id"],
-            "check_id": form["check_id"],
-            "failure_class": form["failure_class"],
-            **({"http_status": form["http_status"]} if "http_status" in form else {}),
+            "attempted_verifier_id": shown["verifier_id"],
+            "check_id": shown["check_id"],
+            "failure_class": shown["failure_class"],
+            **({"http_status": shown["http_status"]} if "http_status" in shown else {}),
         }
     return {**said, "recorded_at": check.at}
 
@@ -91,17 +91,17 @@ def pending(execution_id: str, verifier_id: str, now: datetime) -> dict[str, Any
 
 def verifier_json(check: FinishedCheck) -> dict[str, Any]:
     """Build ``slices[].verifier`` of a receipt: the check and its verdict."""
-    form = check.form
+    shown = check.form
     return {
-        "id": form["verifier_id"],
-        "hash": form["verifier_hash"],
-        **pick(form, "verifier_id is_correct quality_score"),
+        "id": shown["verifier_id"],
+        "hash": shown["verifier_hash"],
+        **pick(shown, "verifier_id is_correct quality_score"),
         **({} if check.anchor_results is None else {"anchor_results": check.anchor_results}),
         **({} if check.declaration is None else {"correctness_declaration": check.declaration}),
     }
 
 
-def _form(
+def _check_json(
     live: LiveRun, attempt: Attempt, now: datetime, verifier_id: str, verifier_hash: str, activity: str
 ) -> dict[str, Any]:
     return {

@@ -67,7 +67,7 @@ def live_slice(part: SliceState, live: LiveRun, *, is_completed: bool) -> dict[s
         **({} if part.finish_reason is None else {"finish_reason": part.finish_reason}),
         **checks,
         "cost": _cost(live),
-        "attempts": [_attempt_form(live, attempt) for attempt in live.attempts],
+        "attempts": [_attempt_json(live, attempt) for attempt in live.attempts],
         "model_provenance": None if chosen is None else build_provenance(live, chosen),
     }
 
@@ -152,7 +152,7 @@ def _artifact_of(live: LiveRun, attempt: Attempt) -> str | None:
     return None if draft.candidate is None else artifact_hash(skill.apply_repair(live.skill, region, draft.candidate))
 
 
-def _attempt_form(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
+def _attempt_json(live: LiveRun, attempt: Attempt) -> dict[str, Any]:
     note, option = _NOTES.get(attempt.state), live.option_of(attempt.arm_id)
     return {
         "attempt": live.number_of(attempt),

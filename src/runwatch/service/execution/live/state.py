@@ -149,7 +149,7 @@ class FinishedCheck:
     """A finished check of one attempt's output.
 
     Attributes:
-        form: The VerificationCheck (manual: interface, "Receipt fields").
+        form: The VerificationCheck (manual: interface, "Receipt fields"), under the name that stored runs have for it.
         anchor_results: Verdicts of single anchors, if the check gives any.
         declaration: Correctness declaration and revision of the check, as in the receipt.
         at: Time at which it finished.

@@ -31,15 +31,15 @@ class PageParameters:
     before: int | None
     seal: Callable[[int], str]
 
-    def page(self, member: str, rows: Sequence[Row], forms: Callable[[Sequence[Row]], object]) -> dict[str, object]:
+    def page(self, member: str, rows: Sequence[Row], rows_json: Callable[[Sequence[Row]], object]) -> dict[str, object]:
         """Build the response: the page under the name of its member, and the cursor of the next one.
 
         Args:
-            forms: Builds the JSON of the rows that are sent.
+            rows_json: Builds the JSON of the rows that are sent.
         """
         most = self.limit - 1
         cursor = self.seal(rows[most - 1]["sequence"]) if len(rows) > most else None
-        return {member: forms(rows[:most]), "next_cursor": cursor}
+        return {member: rows_json(rows[:most]), "next_cursor": cursor}
 
 
 def parse_page_parameters(call: ServiceCall, *names: str) -> PageParameters:

@@ -49,7 +49,7 @@ class SourceDefinition:
         """Whether this service speaks a protocol of the source."""
         return any(name in PROTOCOLS for name in self.protocol_profiles)
 
-    def read_form(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Build the JSON of the profile.
 
         ``display_name``, ``base_url``, ``served`` and ``needs_endpoint`` are not in the specification.
