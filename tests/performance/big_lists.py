@@ -291,7 +291,7 @@ async def _events(steps: _Steps) -> None:
         tails, run_id = app.session.live.tails, next(runs)
         await steps.press("1")
         app.show_run(run_id)
-        await steps.until(lambda: tails.news(run_id).count == MANY)
+        await steps.until(lambda: tails.last_update(run_id).count == MANY)
 
     async def see_the_end() -> None:
         await steps.until(lambda: last in text_of(app))

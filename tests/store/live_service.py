@@ -108,7 +108,7 @@ class Watching:
         clock: Its time.
         service: What it reads.
         exchanges: Every request, in order.
-        news: Every word about a tail, in order.
+        updates: Every update of a tail, in order.
         work: What threads and requests are doing.
     """
 
@@ -116,7 +116,7 @@ class Watching:
     clock: FakeClock
     service: LimitedService
     exchanges: list[RequestAttempt]
-    news: list[TailUpdate]
+    updates: list[TailUpdate]
     work: RealWork
 
     async def settle(self) -> None:
@@ -161,16 +161,16 @@ async def watching(
 ) -> AsyncIterator[Watching]:
     """A session on a service that is served while the block runs."""
     exchanges: list[RequestAttempt] = []
-    news: list[TailUpdate] = []
+    updates: list[TailUpdate] = []
     clock = service.clock
     async with service, real_work() as work:
         target = Target(profile="work", origin=service.base_url, key=Secret("rk_test"), key_source="test")
         session = await ServiceSession.open(
-            target, home / "console.db", Store(), session_options(clock, news.append, exchanges.append)
+            target, home / "console.db", Store(), session_options(clock, updates.append, exchanges.append)
         )
         try:
             await session.start(kinds)
-            watch = Watching(session, clock, service, exchanges, news, work)
+            watch = Watching(session, clock, service, exchanges, updates, work)
             await watch.settle()
             yield watch
         finally:

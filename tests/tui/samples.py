@@ -103,12 +103,12 @@ class Lines:
         """How many there are."""
         return len(self.lines)
 
-    def mark(self) -> int:
+    def end(self) -> int:
         return len(self.lines)
 
-    def since(self, mark: int) -> int:
+    def added_since(self, end: int) -> int:
         """How many came after it."""
-        return len(self.lines) - mark
+        return len(self.lines) - end
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         self.asked.append((start, count))

@@ -506,7 +506,7 @@ async def test_events_that_came_while_another_screen_was_in_front_are_there_afte
         growing.add(2)
         growing.add(3, "completed")
         await driven.pass_time(20)
-        assert driven.session.live.tails.news(noon.LIVE).is_complete
+        assert driven.session.live.tails.last_update(noon.LIVE).is_complete
         await driven.reaches("3 events", "escape")
         assert "ended" in driven.text
 

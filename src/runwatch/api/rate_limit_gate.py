@@ -59,8 +59,8 @@ class RateLimitGate:
 
     def open(self, operation: str | None = None) -> None:
         """End a hold of the whole service, and of an operation, early; the next 429 closes the gate again."""
-        for place in {None, operation}:
-            self._holds.pop(place, None)
+        for each in {None, operation}:
+            self._holds.pop(each, None)
 
     def check(self, operation: str, *, key: str | None = None) -> None:
         """Check that a call may go.
@@ -91,14 +91,14 @@ class RateLimitGate:
 
     def _closed(self, operation: str | None) -> Iterator[_Hold]:
         now = self._clock.monotonic()
-        for place in {None, operation}:
-            hold = self._holds.get(place)
+        for each in {None, operation}:
+            hold = self._holds.get(each)
             if hold is None:
                 continue
             if hold.until > now:
                 yield hold
             else:
-                del self._holds[place]
+                del self._holds[each]
 
 
 def parse_retry_after_s(problem: Problem, retry_after: str | None, now: datetime) -> float:

@@ -72,4 +72,4 @@ def _texts(body: object) -> Iterator[tuple[str, str, str, bool]]:
                 is_named = is_reference or _REFERENCE.search(key) is not None
                 waiting.append((f"{path}.{shown}" if path else shown, key, inner, is_named))
         elif isinstance(value, list):
-            waiting.extend((f"{path}[{place}]", name, inner, is_reference) for place, inner in enumerate(value))
+            waiting.extend((f"{path}[{position}]", name, inner, is_reference) for position, inner in enumerate(value))

@@ -89,7 +89,7 @@ async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_p
 
         def look() -> None:
             now = watch.clock.monotonic()
-            kept = session.live.tails.news(FORTY[0]).count
+            kept = session.live.tails.last_update(FORTY[0]).count
             if kept < ticking.count:
                 oldest_tail.append(now - ticking.made_at(kept))
             read_at = session.store.collection("work", "run").read_at
@@ -452,9 +452,9 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
         before = len(service.requests("GET", "/v1/executions"))
         watch.session.live.tails.follow("ex_1", "test")
         await watch.let_pass(0.5)
-        news = watch.session.live.tails.news("ex_1")
-        assert news.count == 7
-        assert news.is_complete
+        update = watch.session.live.tails.last_update("ex_1")
+        assert update.count == 7
+        assert update.is_complete
         assert len(service.requests("GET", "/v1/executions")) == before + 1
         last = watch.session.live.tails.last_event("ex_1")
         assert last is not None
@@ -471,7 +471,7 @@ async def test_the_last_events_are_read_at_once_when_another_read_says_that_the_
         session = watch.session
         session.live.tails.follow("ex_1", "test")
         await watch.let_pass(20)
-        assert session.live.tails.news("ex_1").pause_s == LONGEST_PAUSE_S
+        assert session.live.tails.last_update("ex_1").pause_s == LONGEST_PAUSE_S
         ending.has_ended = True
         asked = len(service.requests("GET", ".*/events"))
         now = session.clock
@@ -479,7 +479,7 @@ async def test_the_last_events_are_read_at_once_when_another_read_says_that_the_
         session.store.apply(change)
         await watch.let_pass(0.1)
         assert len(service.requests("GET", ".*/events")) == asked + 1
-        assert session.live.tails.news("ex_1").is_complete
+        assert session.live.tails.last_update("ex_1").is_complete
         session.store.apply(change)
         await watch.let_pass(10)
         assert len(service.requests("GET", ".*/events")) == asked + 1
@@ -493,9 +493,9 @@ async def test_a_tail_goes_on_by_events_alone_where_single_runs_cannot_be_read(t
     async with watching(service, tmp_path) as watch:
         watch.session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(70)
-        news = watch.session.live.tails.news(FORTY[0])
+        update = watch.session.live.tails.last_update(FORTY[0])
         assert service.requests("GET", f"/v1/executions/{FORTY[0]}")
-        assert (news.failure, news.count) == (None, ticking.count)
+        assert (update.failure, update.count) == (None, ticking.count)
 
 
 async def test_a_list_that_is_too_large_is_read_again_only_for_the_user(
@@ -561,12 +561,12 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
         await watch.let_pass(12)
         watch.service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
         await watch.let_pass(30)
-        failure = session.live.tails.news(FORTY[0]).failure
+        failure = session.live.tails.last_update(FORTY[0]).failure
         assert failure is not None
         assert failure.kind is FailureKind.OFFLINE
         watch.service._said.clear()
         await watch.let_pass(35)
-        assert session.live.tails.news(FORTY[0]).failure is None
+        assert session.live.tails.last_update(FORTY[0]).failure is None
         (gap,) = await session.events.gaps(session.scope, FORTY[0])
         assert 20 < (gap.ended_at - gap.began_at).total_seconds() < 70
         kept = await session.events.count(session.scope, FORTY[0])
@@ -581,13 +581,13 @@ async def test_a_tail_is_read_again_soon_after_the_service_answers_again(tmp_pat
         await watch.let_pass(12)
         watch.service.say("GET", ".*", Said(status, b"<html>gone</html>", content_type="text/html"))
         await watch.let_pass(90)
-        news = tails.news(FORTY[0])
-        assert news.failure is not None
-        assert news.failed_at is not None
+        update = tails.last_update(FORTY[0])
+        assert update.failure is not None
+        assert update.failed_at is not None
         watch.service._said.clear()
         await watch.let_pass(31)
-        assert tails.news(FORTY[0]).failure is None
-        assert tails.news(FORTY[0]).failed_at is None
+        assert tails.last_update(FORTY[0]).failure is None
+        assert tails.last_update(FORTY[0]).failed_at is None
 
 
 async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_is_room(
@@ -601,14 +601,14 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
         live, events = watch.session.live, watch.session.events
         live.tails.follow(FORTY[0], "test")
         await watch.let_pass(10)
-        kept = live.tails.news(FORTY[0]).count
+        kept = live.tails.last_update(FORTY[0]).count
         with monkeypatch.context() as patch:
             patch.setattr(EventStore, "append", full)
             await watch.let_pass(60)
-            told = live.tails.news(FORTY[0])
+            told = live.tails.last_update(FORTY[0])
             assert (told.unkept, told.failure, told.count) == ("No space is left", None, kept)
         await watch.let_pass(MAX_WAIT_S * 1.3)
-        told = live.tails.news(FORTY[0])
+        told = live.tails.last_update(FORTY[0])
         assert told.unkept is None
         assert told.count >= ticking.count - 5
         window = await events.window(watch.session.scope, FORTY[0], 0, told.count)
@@ -630,11 +630,11 @@ async def test_a_tail_goes_on_with_its_pause_when_the_gap_before_a_status_could_
             patch.setattr(EventStore, "note_gap", full)
             tails.follow("ex_1", "test")
             await watch.let_pass(6)
-        waits = [news.pause_s for news in watch.news if news.unkept == "No space is left"]
+        waits = [update.pause_s for update in watch.updates if update.unkept == "No space is left"]
         assert waits[1] == FIRST_PAUSE_S
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(10)
-        assert tails.news("ex_1").unkept is None
+        assert tails.last_update("ex_1").unkept is None
         assert len(service.requests("GET", ".*/events")) > asked
 
 
@@ -645,7 +645,7 @@ async def test_a_service_that_ignores_the_cursor_is_not_asked_without_pause(tmp_
     async with watching(service, tmp_path) as watch:
         watch.session.live.tails.follow("ex_1", "test")
         await watch.let_pass(60)
-        assert watch.session.live.tails.news("ex_1").count == 3
+        assert watch.session.live.tails.last_update("ex_1").count == 3
         assert len(service.requests("GET", ".*/events")) < 65
 
 
@@ -658,7 +658,7 @@ async def test_a_busy_run_that_is_not_in_focus_is_read_once_a_second(tmp_path: P
         await watch.let_pass(20)
         asked = len(service.requests("GET", ".*/events"))
         assert most - 10 < asked <= most
-        assert watch.session.live.tails.news(FORTY[0]).count >= 18
+        assert watch.session.live.tails.last_update(FORTY[0]).count >= 18
 
 
 async def test_a_run_that_is_followed_no_longer_is_not_read(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ class _PageMaker:
         self._packs = packs
         self._packer = RecordPacker(record)
         self._wire = _wire(record)
-        self._view: Callable[[Any, str], Any] = (
+        self._make_record: Callable[[Any, str], Any] = (
             record if issubclass(record, RunEvent) else lambda value, _text: record(value)
         )
         self._intern = intern
@@ -146,7 +146,7 @@ class _PageMaker:
         if not {dict}.issuperset(map(type, values)):
             objects = [(value, text) for value, text in zip(values, texts, strict=True) if type(value) is dict]
             values, texts = [value for value, _ in objects], [text for _, text in objects]
-        received = list(map(self._view, values, texts))
+        received = list(map(self._make_record, values, texts))
         self.fresh += len(received)
         records = received
         if self._intern is not None:

@@ -92,9 +92,9 @@ class RunTails:
         # Of each followed run who follows it, and whether it is in that one's focus.
         self._followers: dict[str, dict[Hashable, bool]] = {}
         self._tails: dict[str, StoredRunTail] = {}
-        self._news: dict[str, TailUpdate] = {}
+        self._updates: dict[str, TailUpdate] = {}
         self._last: dict[str, RunEvent] = {}
-        self._heard = 0
+        self._page_count = 0
 
     def follow(self, run_id: str, by: Hashable, *, in_focus: bool = True, is_asked: bool = False) -> None:
         """Read the events of a run until its end, or change whether it is in focus.
@@ -137,17 +137,18 @@ class RunTails:
         """
         self._scheduler.run_soon(f"tail {run_id}", is_asked=is_asked)
 
-    def news(self, run_id: str) -> TailUpdate:
-        return self._news.get(run_id, TailUpdate(run_id))
+    def last_update(self, run_id: str) -> TailUpdate:
+        """Return the state of a run's events as last reported; an empty one before the first read."""
+        return self._updates.get(run_id, TailUpdate(run_id))
 
     def last_event(self, run_id: str) -> RunEvent | None:
         """Return the newest event of a run that was read in this session."""
         return self._last.get(run_id)
 
     @property
-    def heard(self) -> int:
-        """Grows with every page that held events; while it is unchanged, so is every last event."""
-        return self._heard
+    def page_count(self) -> int:
+        """How many pages with events were read; while it is unchanged, so is every last event."""
+        return self._page_count
 
     async def _read(self, run_id: str) -> float | None:
         """Do the next step of a run's tail; if events cannot be stored, the same step is repeated."""
@@ -157,7 +158,7 @@ class RunTails:
             wait = self._backoffs[run_id].next_s()
             self._update(run_id, unkept=error.title, pause_s=wait)
             return wait
-        if self.news(run_id).unkept is not None:
+        if self.last_update(run_id).unkept is not None:
             self._update(run_id, unkept=None)
         return again
 
@@ -185,7 +186,7 @@ class RunTails:
             self._update(run_id, is_complete=True, has_more=False, pause_s=None)
             return None
         size = 0 if step.page is None else len(step.page.records)
-        has_more = self.news(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
+        has_more = self.last_update(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS
         await self._take(run_id, step, tail.position)
         pause = tail.take_pause()
         # Busy runs take turns; only history is read without a pause.
@@ -199,7 +200,7 @@ class RunTails:
     def read_ended(self, run_ids: Iterable[str]) -> None:
         """Read the last events now of those of these runs that are followed, if another read says that they ended."""
         for run_id in run_ids:
-            if run_id in self._followers and not self.news(run_id).is_complete:
+            if run_id in self._followers and not self.last_update(run_id).is_complete:
                 run = self._store.find(self._scope.profile, Run, run_id)
                 if run is not None and run.is_final:
                     self._scheduler.run_soon(f"tail {run_id}")
@@ -207,7 +208,7 @@ class RunTails:
     def read_failed_soon(self) -> None:
         """Read the tails whose last read failed now, because the service answers again."""
         for run_id in self._followers:
-            if self.news(run_id).failure is not None and f"tail {run_id}" in self._scheduler:
+            if self.last_update(run_id).failure is not None and f"tail {run_id}" in self._scheduler:
                 self._backoffs[run_id].reset()
                 self._scheduler.run_soon(f"tail {run_id}")
                 self._ask_first(run_id)
@@ -218,8 +219,8 @@ class RunTails:
             self._scheduler.ask_first(f"tail {run_id}")
 
     async def _open(self, run_id: str) -> StoredRunTail:
-        news = self.news(run_id)
-        silent_since = None if news.failure is None else news.answered_at
+        update = self.last_update(run_id)
+        silent_since = None if update.failure is None else update.answered_at
         tail = await StoredRunTail.open(
             self._client, self._scope, self._events, run_id, self._clock, silent_since=silent_since
         )
@@ -238,8 +239,8 @@ class RunTails:
         records = came.page.records
         if records:
             self._last[run_id] = records[-1]
-            self._heard += 1
-        if self.news(run_id).count != count:
+            self._page_count += 1
+        if self.last_update(run_id).count != count:
             self._update(run_id, count=count)
         if came.has_ended:
             self._on_end()
@@ -249,5 +250,5 @@ class RunTails:
             await free_in_slices(records)
 
     def _update(self, run_id: str, **changes: object) -> None:
-        self._news[run_id] = replace(self.news(run_id), **changes)  # type: ignore[arg-type]
-        self._tail_moved(self._news[run_id])
+        self._updates[run_id] = replace(self.last_update(run_id), **changes)  # type: ignore[arg-type]
+        self._tail_moved(self._updates[run_id])

@@ -58,11 +58,11 @@ class NavigatingApp(Console):
 
     # Called by the session.
 
-    def tail_moved(self, news: TailUpdate) -> None:
+    def tail_moved(self, update: TailUpdate) -> None:
         """Pass on the new state of a followed run's tail."""
         screen = self.mounted_screen
         if isinstance(screen, ConsoleScreen):
-            screen.tail_moved(news)
+            screen.tail_moved(update)
 
     def request_attempted(self, attempt: RequestAttempt) -> None:
         """Update local lists after a request attempt."""

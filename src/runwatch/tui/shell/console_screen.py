@@ -219,7 +219,7 @@ class ConsoleScreen(Screen[None]):
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Called when records of these kinds changed; empty if no change is known."""
 
-    def tail_moved(self, news: TailUpdate) -> None:
+    def tail_moved(self, update: TailUpdate) -> None:
         """Called with the new state of a followed run's tail, also if no event came."""
 
     def session_opened(self) -> None:

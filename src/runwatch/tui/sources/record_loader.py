@@ -111,8 +111,8 @@ def is_live(session: ServiceSession, run_id: str) -> bool:
     tails = session.live.tails
     run = session.store.find(session.scope.profile, Run, run_id)
     if run is None:
-        return not is_list_loaded(session, Run) and not tails.news(run_id).is_complete
-    return not tails.news(run_id).is_complete and not as_known_now(session, RunFacts(run)).is_final
+        return not is_list_loaded(session, Run) and not tails.last_update(run_id).is_complete
+    return not tails.last_update(run_id).is_complete and not as_known_now(session, RunFacts(run)).is_final
 
 
 def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:

@@ -56,8 +56,14 @@ class StoreSource:
         if self._spec.record is not Run:
             return self._collection.revision
         receipts = self._store.collection(self._profile, Receipt.KIND)
-        heard = 0 if self._session is None else self._session.live.tails.heard
-        return self._collection.revision, receipts.revision, self._local_read, heard, tuple(self._cancels().items())
+        event_pages = 0 if self._session is None else self._session.live.tails.page_count
+        return (
+            self._collection.revision,
+            receipts.revision,
+            self._local_read,
+            event_pages,
+            tuple(self._cancels().items()),
+        )
 
     def _cancels(self) -> Mapping[str, bool]:
         return {} if self._session is None else self._session.cancels()

@@ -166,7 +166,7 @@ async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: 
     service = ScriptedService(runs=[run("ex_1", status, created_at=noon.at(5))], events={"ex_1": []})
     async with console(service, tmp_path, until="ex_1") as driven:
         await on_wall(driven)
-        await driven.until(lambda: driven.session.live.tails.news("ex_1").answered_at is not None, "an answer")
+        await driven.until(lambda: driven.session.live.tails.last_update("ex_1").answered_at is not None, "an answer")
         await driven.pass_time(2)
         await driven.shows(words)
 

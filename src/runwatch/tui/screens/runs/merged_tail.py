@@ -142,8 +142,8 @@ class MergedTailScreen(EventScreen):
         self._begin()
         self.show_tail()
 
-    def tail_moved(self, news: TailUpdate) -> None:
-        if news.run_id in self._followed:
+    def tail_moved(self, update: TailUpdate) -> None:
+        if update.run_id in self._followed:
             self.tail.grow()
             if self.tail.is_paused:
                 self.show_tail()
@@ -303,7 +303,11 @@ class MergedTailScreen(EventScreen):
             return
         tails = session.live.tails
         ended = [run_id for run_id in self._followed if not is_live(session, run_id)]
-        done = [run_id for run_id in ended if tails.news(run_id).is_complete or tails.news(run_id).failure is not None]
+        done = [
+            run_id
+            for run_id in ended
+            if tails.last_update(run_id).is_complete or tails.last_update(run_id).failure is not None
+        ]
         for run_id in done[:count]:
             self._followed.remove(run_id)
             self._events.finish(run_id)
@@ -332,10 +336,10 @@ class MergedTailScreen(EventScreen):
         session = self.console.session
         if session is None or self._events is None:
             return line("")
-        news = [session.live.tails.news(run_id) for run_id in self._followed]
-        failures = [failure for each in news if (failure := each.failure) is not None]
+        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
+        failures = [failure for each in updates if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
-        if unkept := next((each.unkept for each in news if each.unkept is not None), None):
+        if unkept := next((each.unkept for each in updates if each.unkept is not None), None):
             return line(f" {dot} not kept: {unkept}")
         silent = [failure for failure in failures if not has_no_record(failure)]
         if silent:
@@ -353,15 +357,15 @@ class MergedTailScreen(EventScreen):
     def _stored(self) -> int:
         session = self.console.session
         runs = () if session is None or self._events is None else self._events.run_ids
-        return sum(session.live.tails.news(run_id).count for run_id in runs) if session is not None else 0
+        return sum(session.live.tails.last_update(run_id).count for run_id in runs) if session is not None else 0
 
     def _is_read(self) -> bool:
         """Return whether the service has said of every run what events there are."""
         session = self.console.session
         if session is None or self._events is None:
             return False
-        news = [session.live.tails.news(run_id) for run_id in self._followed]
-        return all(each.answered_at is not None or each.is_complete for each in news)
+        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
+        return all(each.answered_at is not None or each.is_complete for each in updates)
 
     def _list_state(self) -> PaneState:
         """Return the state of the list of runs, which shows what is live."""

@@ -212,11 +212,11 @@ class ReplayScreen(EventScreen):
             self._is_growing = False
         self._draw()
 
-    def tail_moved(self, news: TailUpdate) -> None:
+    def tail_moved(self, update: TailUpdate) -> None:
         """Add new events; the position stays, unless the replay has caught up with the run and plays on."""
-        if self._source is None or news.run_id != self._run_id:
+        if self._source is None or update.run_id != self._run_id:
             return
-        if news.count > len(self._source.replay.events):
+        if update.count > len(self._source.replay.events):
             self._grow()
         elif self._source.replay.is_at_end:
             self._draw()
@@ -298,9 +298,9 @@ class ReplayScreen(EventScreen):
         session = self.console.session
         if session is None or self._source is None or self._source.is_cut:
             return False
-        news = session.live.tails.news(self._run_id)
-        is_read = news.answered_at is not None or news.is_complete
-        return news.failure is None and (news.has_more or not is_read)
+        update = session.live.tails.last_update(self._run_id)
+        is_read = update.answered_at is not None or update.is_complete
+        return update.failure is None and (update.has_more or not is_read)
 
     @property
     def _has_ended(self) -> bool:
@@ -332,7 +332,7 @@ class ReplayScreen(EventScreen):
         if self.console.session is None and not self.console.has_file:
             return (line(self.console.startup_status),)
         session = self.console.session
-        is_read = session is None or session.live.tails.news(self._run_id).answered_at is not None
+        is_read = session is None or session.live.tails.last_update(self._run_id).answered_at is not None
         is_read = is_read and not self._is_growing
         ellipsis = self.console.glyphs.ellipsis
         if not is_read:

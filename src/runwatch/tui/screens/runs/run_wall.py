@@ -171,10 +171,10 @@ class RunWallScreen(ConsoleScreen):
         if not self._is_paused:
             self._begin()
 
-    def tail_moved(self, news: TailUpdate) -> None:
+    def tail_moved(self, update: TailUpdate) -> None:
         """Read the new events of a run on this page."""
-        if not self._is_paused and news.run_id in self._shown and news.count != self._counts.get(news.run_id, 0):
-            self._dirty.add(news.run_id)
+        if not self._is_paused and update.run_id in self._shown and update.count != self._counts.get(update.run_id, 0):
+            self._dirty.add(update.run_id)
             self._read()
 
     def tick(self) -> None:
@@ -369,7 +369,7 @@ class RunWallScreen(ConsoleScreen):
         try:
             for run_id in runs if session is not None else ():
                 assert session is not None
-                count = session.live.tails.news(run_id).count
+                count = session.live.tails.last_update(run_id).count
                 self._events[run_id] = await session.events.window(session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS)
                 self._counts[run_id] = count
             if draws:
@@ -466,9 +466,9 @@ class RunWallScreen(ConsoleScreen):
     def _has_all(self, run_id: str) -> bool:
         """Return whether the service has answered for a run, and the events of its answer are shown."""
         assert self.console.session is not None
-        news = self.console.session.live.tails.news(run_id)
-        is_read = news.answered_at is not None or news.is_complete
-        return is_read and len(self._events.get(run_id, ())) >= min(news.count, RECENT_EVENTS)
+        update = self.console.session.live.tails.last_update(run_id)
+        is_read = update.answered_at is not None or update.is_complete
+        return is_read and len(self._events.get(run_id, ())) >= min(update.count, RECENT_EVENTS)
 
     def _edge(self, facts: RunFacts, trouble: Trouble | None) -> BorderText:
         context = self.console.render_context()
@@ -493,7 +493,7 @@ class RunWallScreen(ConsoleScreen):
     def _wait_text(self, run_id: str) -> str:
         """Return why the events of a run are not read now, and when they are; empty without a wait."""
         session = self.console.session
-        if session is None or session.live.tails.news(run_id).is_complete:
+        if session is None or session.live.tails.last_update(run_id).is_complete:
             return ""
         held_s = session.live.held_s
         return f"held {elapsed_clock(held_s)}" if held_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
@@ -502,14 +502,14 @@ class RunWallScreen(ConsoleScreen):
         found = self._events.get(run_id)
         if not found:
             session = self.console.session
-            news = None if session is None else session.live.tails.news(run_id)
+            update = None if session is None else session.live.tails.last_update(run_id)
             # A run at work has events, even if its tail has not read one.
-            is_read = news is not None and self._has_all(run_id) and self._facts(run_id).status in QUEUED_STATES
+            is_read = update is not None and self._has_all(run_id) and self._facts(run_id).status in QUEUED_STATES
             reading = f"reading its events{self.console.glyphs.ellipsis}"
-            failure = None if news is None else news.failure
-            if news is not None and failure is not None:
+            failure = None if update is None else update.failure
+            if update is not None and failure is not None:
                 held_s = 0.0 if session is None else session.live.held_s
-                return [(read_failure_span(failure, news.failed_at, held_s, self.console.render_context()),)]
+                return [(read_failure_span(failure, update.failed_at, held_s, self.console.render_context()),)]
             offline, role = self.offline_span()
             if offline:
                 return [(label_span(offline, role),)]

@@ -218,8 +218,8 @@ class RunsScreen(ResourceScreen, EventScreen):
         super().open_detail()
         session = self.console.session
         if session is not None and self._shown is not None:
-            news = session.live.tails.news(self._shown)
-            if news.answered_at is None and not news.is_complete:
+            update = session.live.tails.last_update(self._shown)
+            if update.answered_at is None and not update.is_complete:
                 session.live.tails.hurry(self._shown)
 
     def on_screen_resume(self) -> None:
@@ -257,17 +257,17 @@ class RunsScreen(ResourceScreen, EventScreen):
         self._read_for(self.run_detail.tab, row)
         self.show_tail()
 
-    def tail_moved(self, news: TailUpdate) -> None:
+    def tail_moved(self, update: TailUpdate) -> None:
         """Show a change in the events of the followed run."""
-        if news.run_id == self._shown:
-            if news.count != self.tail.length:
+        if update.run_id == self._shown:
+            if update.count != self.tail.length:
                 self.tail.grow()
-            self._pause_tail(news)
-            self.show_tail(news)
+            self._pause_tail(update)
+            self.show_tail(update)
 
-    def _pause_tail(self, news: TailUpdate) -> None:
+    def _pause_tail(self, update: TailUpdate) -> None:
         """Pause the events of a paused screen; those of a run opened meanwhile as soon as its past is read."""
-        is_read = not news.has_more and (news.answered_at is not None or news.is_complete)
+        is_read = not update.has_more and (update.answered_at is not None or update.is_complete)
         if is_read and self._paused_at is not None and not self.tail.is_paused:
             self.tail.pause(is_paused=True)
 
@@ -283,7 +283,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.ensure_detail()
         super().action_pause()
         if self.console.session is not None and self._shown is not None:
-            self._pause_tail(self.console.session.live.tails.news(self._shown))
+            self._pause_tail(self.console.session.live.tails.last_update(self._shown))
         if self._paused_at is None and self.tail.is_paused:
             self.tail.pause(is_paused=False)
         self.show_tail()
@@ -472,7 +472,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def is_at_root(self) -> bool:
         return super().is_at_root and not self.is_drawer_open
 
-    def show_tail(self, news: TailUpdate | None = None) -> None:
+    def show_tail(self, update: TailUpdate | None = None) -> None:
         """Show the state of the run's events in the frame."""
         row, session = self.row, self.console.session
         if row is None or not self._has_detail or not self.tail.is_showing:
@@ -494,15 +494,19 @@ class RunsScreen(ResourceScreen, EventScreen):
                 counters=line(""),
             )
             return
-        news = news or session.live.tails.news(row.id)
+        update = update or session.live.tails.last_update(row.id)
         dot = self.console.glyphs.dot
-        pace = "" if news.is_complete or self.tail.is_paused or not news.pause_s else f" {dot} poll {news.pause_s:.0f}s"
+        pace = (
+            ""
+            if update.is_complete or self.tail.is_paused or not update.pause_s
+            else f" {dot} poll {update.pause_s:.0f}s"
+        )
         pane.set_border_text(
             title=self.detail_title(row),
             short_title=(self._outcome(row),),
-            state=(*to_spans(self.tail.mode_text(has_ended=news.is_complete)), label_span(pace)),
-            age=self._tail_age(news, session),
-            counters=self.tail.new_text(news.count, has_ended=news.is_complete),
+            state=(*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace)),
+            age=self._tail_age(update, session),
+            counters=self.tail.new_text(update.count, has_ended=update.is_complete),
         )
 
     # Internal.
@@ -551,27 +555,29 @@ class RunsScreen(ResourceScreen, EventScreen):
         if run_id == self._shown:
             self.run_detail.show_read(tab, found)
 
-    def _tail_age(self, news: TailUpdate, session: ServiceSession) -> StyledSpans:
-        is_read = news.answered_at is not None or news.is_complete
+    def _tail_age(self, update: TailUpdate, session: ServiceSession) -> StyledSpans:
+        is_read = update.answered_at is not None or update.is_complete
         offline = self.offline_span()
-        is_failing = news.failure is not None or bool(offline[0])
+        is_failing = update.failure is not None or bool(offline[0])
         dot, known = self.console.glyphs.dot, self.tail.known_text(is_read=is_read, is_failing=is_failing)
         self.tail.update_empty_text(known)
-        if news.unkept is not None:
-            return (label_span(f"{known} {dot} "), label_span(f"not kept: {news.unkept}", Role.BAD))
-        if offline[0] and not news.is_complete:
+        if update.unkept is not None:
+            return (label_span(f"{known} {dot} "), label_span(f"not kept: {update.unkept}", Role.BAD))
+        if offline[0] and not update.is_complete:
             return (label_span(f"{known} {dot} "), offline)
-        if news.failure is not None:
-            why = read_failure_span(news.failure, news.failed_at, session.live.held_s, self.console.render_context())
+        if update.failure is not None:
+            why = read_failure_span(
+                update.failure, update.failed_at, session.live.held_s, self.console.render_context()
+            )
             return (label_span(f"{known} {dot} "), why)
-        if news.is_complete:
+        if update.is_complete:
             return (label_span(known),)
-        waits = self.tail_wait_text(session, news.run_id)
-        if news.answered_at is None:
+        waits = self.tail_wait_text(session, update.run_id)
+        if update.answered_at is None:
             # Without events, the wait is all that is known.
             parts = [known if self.tail.length or not waits else "", waits]
         else:
-            parts = [known, f"heard {freshness_text(self.console.clock.monotonic() - news.answered_at)}", waits]
+            parts = [known, f"heard {freshness_text(self.console.clock.monotonic() - update.answered_at)}", waits]
         return (label_span(f" {dot} ".join(filter(None, parts))),)
 
 

@@ -72,13 +72,13 @@ class EventLineSource:
     def count(self) -> int:
         return self._count + len(self._gaps) if self._found is None else len(self._found)
 
-    def mark(self) -> int:
+    def end(self) -> int:
         """Return the number of the next event."""
         return self._count
 
-    def since(self, mark: int) -> int:
+    def added_since(self, end: int) -> int:
         """Return how many events from that number on are shown; gaps do not count."""
-        return self._count - mark if self._found is None else len(self._found) - bisect_left(self._found, mark)
+        return self._count - end if self._found is None else len(self._found) - bisect_left(self._found, end)
 
     def number(self, index: int) -> int | None:
         """Return the number of the event on a line, or ``None`` for a gap."""

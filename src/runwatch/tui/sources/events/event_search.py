@@ -183,7 +183,7 @@ def renumber(number: int, inserted: Sequence[int]) -> int:
 
 
 def _next_part(near: int, here: int, there: int, length: int, size: int) -> tuple[int, int] | None:
-    """Return the next part to search around ``[here, there)``, on the side that is nearer to a place; ``None`` if
+    """Return the next part to search around ``[here, there)``, on the side that is nearer to ``near``; ``None`` if
     everything has been searched.
     """
     if there < length and (here == 0 or there - near <= near - here):

@@ -65,11 +65,11 @@ class LineSource(Protocol):
         :meth:`EventLog.refresh_lines_of`.
         """
 
-    def mark(self) -> int:
-        """Return the current end, for :meth:`since`; independent of the filter."""
+    def end(self) -> int:
+        """Return where the lines end now, for :meth:`added_since`; independent of the filter."""
 
-    def since(self, mark: int) -> int:
-        """Return how many lines arrived after a mark."""
+    def added_since(self, end: int) -> int:
+        """Return how many lines came after an earlier end."""
 
 
 class EmptyLineSource:
@@ -78,10 +78,10 @@ class EmptyLineSource:
     def count(self) -> int:
         return 0
 
-    def mark(self) -> int:
+    def end(self) -> int:
         return 0
 
-    def since(self, mark: int) -> int:
+    def added_since(self, end: int) -> int:
         return 0
 
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
@@ -146,7 +146,7 @@ class EventLog(LineList, inherit_bindings=False):
         super().__init__(id=id)
         self._source: LineSource = source or EmptyLineSource()
         self._count = self._source.count()
-        self._seen = self._source.mark()
+        self._seen = self._source.end()
         self._following = following
         self._wraps = False
         self._side = 0
@@ -163,7 +163,7 @@ class EventLog(LineList, inherit_bindings=False):
         drop_selection(self)
         self._cursor = 0
         self._count = 0
-        self._seen = source.mark()
+        self._seen = source.end()
         self._slice_cells = SLICE_CELLS
         self.set_following(following)
         self.update_count()
@@ -179,7 +179,7 @@ class EventLog(LineList, inherit_bindings=False):
         if moved and not self._following:
             self._move_along(moved)
         if self._following:
-            self._seen = self._source.mark()
+            self._seen = self._source.end()
         self._cursor = max(0, min(self._cursor, self._count - 1))
         self._fit()
         self.refresh()
@@ -199,7 +199,7 @@ class EventLog(LineList, inherit_bindings=False):
         if following == self._following:
             return
         self._following = following
-        self._seen = self._source.mark()
+        self._seen = self._source.end()
         if following:
             self._fit()
         self.refresh()
@@ -208,7 +208,7 @@ class EventLog(LineList, inherit_bindings=False):
     @property
     def new_lines(self) -> int:
         """The number of lines that arrived since the log stopped following."""
-        return self._source.since(self._seen)
+        return self._source.added_since(self._seen)
 
     # Drawing.
 
