@@ -107,7 +107,8 @@ async def test_a_path_shown_again_is_not_drawn(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(screen.query_one(Breadcrumbs), "refresh", lambda: drawn.append("crumbs"))
         screen.show_crumbs()
         assert drawn == []
-        screen.show_crumbs(line("a filter"))
+        monkeypatch.setattr(screen, "crumbs_note", lambda: line("a filter"))
+        screen.show_crumbs()
         assert drawn == ["crumbs"]
 
 

@@ -33,6 +33,11 @@ async def test_templates_of_two_profiles_stand_in_one_list(tmp_path: Path) -> No
         assert sorted(rows_of(driven)) == [("home", "pooled-open-model"), ("home", "starter"), ("work", "starter")]
         await driven.shows("work just now   home just now")
         check_golden("profiles-templates-160x50", driven.text)
+        await driven.press("slash")
+        await driven.type("pooled")
+        await driven.reaches("filter pooled", "enter")
+        await driven.press("r")
+        assert "filter pooled" in driven.text, "the filter that applies is named after a refresh too"
 
 
 async def test_runs_of_two_profiles_stand_in_one_list_and_open_in_their_own(tmp_path: Path) -> None:

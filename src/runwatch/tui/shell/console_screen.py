@@ -190,6 +190,10 @@ class ConsoleScreen(Screen[None]):
         """Return the breadcrumbs; unsafe texts are allowed, they are cleaned here."""
         return self.CRUMBS
 
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return what the breadcrumbs end with, such as the filter that applies; ``None`` for nothing."""
+        return None
+
     def hints(self) -> Sequence[KeyHint]:
         return self.HINTS
 
@@ -272,9 +276,9 @@ class ConsoleScreen(Screen[None]):
         ]
         return (label_span(", ".join(words), Role.WARN),)
 
-    def show_crumbs(self, filter: StyledSpans | None = None) -> None:
+    def show_crumbs(self) -> None:
         """Update breadcrumbs and hints."""
-        self.query_one(Breadcrumbs).show([line(crumb, 60) for crumb in self.breadcrumbs()], filter)
+        self.query_one(Breadcrumbs).show([line(crumb, 60) for crumb in self.breadcrumbs()], self.crumbs_note())
         self.show_hints()
 
     @on(events.DescendantFocus)

@@ -353,7 +353,7 @@ class ListScreen(RecordScreen):
             self.notify_user("There is no filter to switch off.", Role.WARN)
             return
         self._filter_is_off = not self._filter_is_off
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         self.show_rows()
         self.look_further()
 
@@ -599,7 +599,7 @@ class ListScreen(RecordScreen):
         self._filter_is_off = self._filter_is_off and self._is_unreadable
         if not self.has_class("-filtering"):
             self._settle_filter(is_undoable=is_undoable)
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         self.show_rows()
         self.look_further()
         return not self._is_unreadable
@@ -630,7 +630,8 @@ class ListScreen(RecordScreen):
         self.table.focus()
         self.look_further()
 
-    def _filter_words(self) -> StyledSpans | None:
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return the filter, and whether it is switched off."""
         if self._query is None:
             return None
         off = " (off)" if self._filter_is_off else ""

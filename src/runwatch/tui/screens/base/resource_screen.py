@@ -392,7 +392,7 @@ class ResourceScreen(ListScreen):
             self.restore_filter(view.filter)
             self._filter_is_off = view.is_filter_off
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         self.show_rows()
         if self._wanted is not None:
             self._pause_keys_for_rows()
@@ -567,7 +567,7 @@ class ResourceScreen(ListScreen):
         self.table.leave_top()
         self.show_detail()
         self.add_class("-opened")
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         # Keys typed from now on are for the detail.
         self.console.key_queue.pause_for(self.query_one("#detail"))
         self.call_after_refresh(self.focus_opened)
@@ -687,7 +687,7 @@ class ResourceScreen(ListScreen):
         name = "-full-detail" if in_detail else "-full-list"
         self.toggle_class(name)
         self._fit_panes()
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
 
     def action_preview(self) -> None:
         """Show or hide the detail beside the list, where a window has room for both."""
@@ -720,7 +720,7 @@ class ResourceScreen(ListScreen):
             self.table.mark(())
         else:
             super().action_back()
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
 
     @property
     def is_at_root(self) -> bool:

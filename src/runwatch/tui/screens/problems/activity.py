@@ -225,7 +225,7 @@ class ActivityScreen(ResourceScreen):
         self._question = text.strip()
         self._around.ask(asked)
         self.read_source()
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         if asked.explanation:
             self.console.warn(asked.explanation)
         return True
@@ -246,7 +246,8 @@ class ActivityScreen(ResourceScreen):
         bar.show_count(line(_understood(asked)))
         return asked
 
-    def _filter_words(self) -> StyledSpans | None:
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return the moments that are looked around."""
         asked = self._around.asked
         return None if asked is None else (label_span("around "), label_span(_understood(asked), Role.PLAIN))
 

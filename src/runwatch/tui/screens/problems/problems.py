@@ -189,12 +189,13 @@ class ProblemsScreen(ResourceScreen):
         """Show how many were found, too."""
         super().show_rows(keeps_detail=keeps_detail)
         if self._sought and self.is_mounted:
-            self.show_crumbs(self._filter_words())
+            self.show_crumbs()
 
-    def _filter_words(self) -> StyledSpans | None:
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return how many were found by an id, or the filter."""
         if self._sought:
             return (label_span(str(len(self.listing.shown)), Role.PLAIN), label_span(" found by its id"))
-        return super()._filter_words()
+        return super().crumbs_note()
 
     def _count_matches(self) -> None:
         if self._sought and self.has_class("-filtering"):

@@ -69,7 +69,7 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
 
     def profiles_chosen(self) -> None:
         if self.is_attached:
-            self.show_crumbs(self._filter_words())
+            self.show_crumbs()
             self.read_source()
 
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:

@@ -114,7 +114,7 @@ class ReceiptsScreen(ResourceScreen):
             self.open_detail()
         else:
             self.show_detail()
-            self.show_crumbs(self._filter_words())
+            self.show_crumbs()
         self.show_hints()
 
     def action_raw(self) -> None:
@@ -214,7 +214,7 @@ class ReceiptsScreen(ResourceScreen):
         """Redraw the rows; if the service refused the filter, read the whole list again."""
         narrowed, session = self._narrowed, self.console.session
         if narrowed is not None and narrowed.is_refused and session is not None:
-            self.show_crumbs(self._filter_words())
+            self.show_crumbs()
             if not self._looks_here:
                 self._looks_here = True
                 session.live.start_list(Receipt)
@@ -243,8 +243,9 @@ class ReceiptsScreen(ResourceScreen):
             return (label_span(f" {dot} refused, filtered here: {words}", Role.WARN),)
         return (label_span(f" {dot} sent: "), label_span(words, Role.PLAIN))
 
-    def _filter_words(self) -> StyledSpans | None:
-        words = super()._filter_words()
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return the filter, and whether the service applies it."""
+        words = super().crumbs_note()
         narrowed = self._narrowed
         if words is None or narrowed is None or narrowed.is_refused:
             return words
@@ -271,7 +272,7 @@ class ReceiptsScreen(ResourceScreen):
             self._source = ServerFilterSource(self._whole, Receipt, session, query, _asked)
             self._looks_here = False
             session.live.stop_list(Receipt)
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
         self.show_rows()
         self.look_further()
 

@@ -39,7 +39,7 @@ class FileEventsScreen(ResourceScreen):
         if rows is not self._named_of:
             self._named_of = rows
             self._run_ids = frozenset(row.subject.execution_id for row in rows)
-            self.show_crumbs(self._filter_words())
+            self.show_crumbs()
 
     def action_replay(self) -> None:
         from runwatch.tui.screens.runs.replay import replay_view

@@ -265,7 +265,7 @@ class RunWallScreen(ConsoleScreen):
         self._is_paused = not self._is_paused
         self.show_hints()
         if self._is_paused:
-            self.show_crumbs(self._page_text())
+            self.show_crumbs()
         else:
             self._dirty.update(self._shown)
             self._read()
@@ -407,7 +407,7 @@ class RunWallScreen(ConsoleScreen):
         self._arrange()
         self._fill()
         self._show_note()
-        self.show_crumbs(self._page_text())
+        self.show_crumbs()
 
     def _arrange(self) -> None:
         """Make a grid with as many tiles as there are runs on this page."""
@@ -537,8 +537,10 @@ class RunWallScreen(ConsoleScreen):
         self._drawn[run_id] = key, made
         return made
 
-    def _page_text(self) -> StyledSpans:
+    def crumbs_note(self) -> StyledSpans | None:
         """Say how many runs are shown, and where the others are."""
+        if self.console.session is None:
+            return None
         total, shown = len(self._order), len(self._shown)
         paused = (self.pause_span("  "),) if self._is_paused else ()
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""

@@ -124,7 +124,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         )
         self.show_detail()
         # If a run was opened before its pane was filled, the breadcrumbs do not name it yet.
-        self.show_crumbs(self._filter_words())
+        self.show_crumbs()
 
     @cached_property
     def _reading(self) -> RunLoader:

@@ -13,7 +13,7 @@ from runwatch.settings import settings_file
 from runwatch.settings.declarations import Settings
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import PanelClosed
-from runwatch.tui.core.rendering import label_span
+from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.themes import Palette, describe_themes, theme_names
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.connection_test import key_sources_text, run_connection_test
@@ -363,10 +363,14 @@ class SettingsScreen(ConsoleScreen):
         shown = line(row.key if row is not None and row.edits else "")
         self.query_one("#settings-about", Pane).set_border_text(title=shown)
 
+    def crumbs_note(self) -> StyledSpans | None:
+        """Return what is searched for, if anything."""
+        return (label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None
+
     def _find(self, words: str) -> None:
         self._words = words.strip()
         self.show_rows()
-        self.show_crumbs((label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None)
+        self.show_crumbs()
         first = next((row.key for row in self._rows if not row.is_heading), None)
         if self._words and first is not None and (self.row is None or self.row.is_heading):
             self.table.select(first)
