@@ -41,7 +41,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.clock = FakeClock(manual=True)
         self.gate = RateLimitGate(self.clock)
         self.budget = RequestBudget(self.clock, LIMIT_RPM)
-        self.scheduler = Scheduler(self.clock, self.budget, self.held_s)
+        self.scheduler = Scheduler(self.clock, self.budget, self.hold_s)
         self.latency_s = 0.0
         self.every_s = 1.0
         self.limits: list[float] = []
@@ -57,12 +57,12 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.scheduler.add(SWEEP, JobPriority.SWEEP, self._sweep)
         return asyncio.create_task(self.scheduler.run())
 
-    def held_s(self) -> float:
+    def hold_s(self) -> float:
         return self.gate.seconds_left()
 
     def _send(self, what: str) -> None:
-        if self.held_s() > 0:
-            self.wrong.append(f"{what} was sent {self.held_s():g} s before the end of a 429")
+        if self.hold_s() > 0:
+            self.wrong.append(f"{what} was sent {self.hold_s():g} s before the end of a 429")
 
     async def _answer(self) -> None:
         await self.clock.sleep(self.latency_s)

@@ -66,7 +66,7 @@ async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storm
                 await watch.let_pass(1)
             await watch.let_pass(chance.uniform(0, 90))
         await watch.let_pass(CALM_S)
-        assert watch.session.live.held_s == 0
+        assert watch.session.live.hold_s == 0
         assert watch.session.live.tails.last_update(RUNS[0]).count >= ticking.count - BEHIND_S
     inside = [
         (sent, began, over) for sent in service.times for began, over in service.windows if began < sent < over - 1e-6

@@ -266,16 +266,16 @@ async def test_after_a_429_there_is_a_countdown_silence_and_one_clean_refresh(tm
         session.live.tails.follow(FORTY[0], "test")
         await watch.let_pass(30)
         watch.service.holds_for_s = 20
-        while session.live.held_s == 0:
+        while session.live.hold_s == 0:
             await watch.let_pass(0.5)
         asked = len(watch.service.times)
-        assert 19 < session.live.held_s <= 20
+        assert 19 < session.live.hold_s <= 20
         await watch.let_pass(10)
-        assert 9 < session.live.held_s <= 10
-        await watch.let_pass(session.live.held_s - 0.1)
+        assert 9 < session.live.hold_s <= 10
+        await watch.let_pass(session.live.hold_s - 0.1)
         assert len(watch.service.times) == asked, "something was asked while the 429 held"
         await watch.let_pass(2)
-        assert session.live.held_s == 0
+        assert session.live.hold_s == 0
         paths = [heard.head.path for heard in watch.service.heard[asked:]]
         assert sorted(paths)[0] == "/v1/executions"
         assert len(paths) == len(set(paths)), "each is read once"
@@ -301,7 +301,7 @@ async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_repo
         live = watch.session.live
         if is_held:
             watch.service.holds_for_s = 60
-            while live.held_s == 0:
+            while live.hold_s == 0:
                 await watch.let_pass(0.5)
         else:
             for _ in range(60):
@@ -316,7 +316,7 @@ async def test_a_service_that_dies_and_returns_while_nothing_may_be_sent_is_repo
 async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
     async with watching(limited(), tmp_path) as watch:
         watch.service.holds_for_s = 10
-        while watch.session.live.held_s == 0:
+        while watch.session.live.hold_s == 0:
             await watch.let_pass(0.5)
         told: list[float] = []
         turn = watch.session.live.scheduler.wait_for_user_turn(told.append)

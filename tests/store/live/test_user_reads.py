@@ -106,17 +106,17 @@ async def test_asking_anyway_ends_a_hold_and_a_second_429_closes_it_again(tmp_pa
     async with watching(many(), tmp_path) as watch:
         live = watch.session.live
         watch.service.holds_for_s = 50
-        while live.held_s == 0:
+        while live.hold_s == 0:
             await watch.let_pass(0.5)
         asked = len(watch.service.heard)
         watch.service.holds_for_s = 40
         live.ask(Run)
         await watch.let_pass(1)
         assert [heard.head.path for heard in watch.service.heard[asked:]] == ["/v1/executions"]
-        assert 38 < live.held_s <= 40
+        assert 38 < live.hold_s <= 40
         live.ask(Run)
         await watch.let_pass(1)
-        assert live.held_s == 0
+        assert live.hold_s == 0
 
 
 async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_five_seconds(tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def read(*runs: Run, complete: bool = True, at: float = 10.0) -> ListRead:
     return ListRead("local", "run", NOW, at, runs, complete=complete, end_is_proven=complete)
 
 
-def state_of(store: Store, *, monotonic: float = 10.0, held_s: float = 0.0) -> LoadState:
+def state_of(store: Store, *, monotonic: float = 10.0, hold_s: float = 0.0) -> LoadState:
     collection = store.collection("local", "run")
-    return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, held_s=held_s).load
+    return pane_state(collection, now=NOW, monotonic=monotonic, interval_s=5, hold_s=hold_s).load
 
 
 def test_a_list_tells_what_is_new_what_differs_and_what_has_gone(store: Store) -> None:
@@ -138,7 +138,7 @@ def test_a_pane_goes_through_its_states(store: Store) -> None:
     store.apply(ReadStarted("local", "run", NOW, 11, "GET /v1/executions"))
     assert state_of(store) is LoadState.REFRESHING
     assert state_of(store, monotonic=21) is LoadState.STALE
-    assert state_of(store, held_s=3) is LoadState.RATE_LIMITED
+    assert state_of(store, hold_s=3) is LoadState.RATE_LIMITED
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_statuses_stand_for_troubles(status: int, collection: bool, expected: Fa
 
 def test_a_hold_tells_its_seconds() -> None:
     failure = read_failure_from_error(RateLimitedError(operation="getExecutions", seconds=7), collection=True)
-    assert (failure.kind, failure.held_s) == (FailureKind.RATE_LIMITED, 7)
+    assert (failure.kind, failure.hold_s) == (FailureKind.RATE_LIMITED, 7)
 
 
 def test_the_revision_goes_up_with_every_change_of_the_records_and_stays_without_one(store: Store) -> None:

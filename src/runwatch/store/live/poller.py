@@ -99,7 +99,7 @@ class Poller:
         self._clock = clock
         limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
         self.budget: Final = RequestBudget(clock, limit, others, is_published=False)
-        self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.held_s, client.gate.open)
+        self.scheduler: Final = Scheduler(clock, self.budget, lambda: self.hold_s, client.gate.open)
         self.connection: Final = ConnectionState(
             retries,
             self._probe_soon,
@@ -128,7 +128,7 @@ class Poller:
         self._continuations = {Run.KIND: self.runs.continuation, Receipt.KIND: self._make_continuation(Receipt)}
 
     @property
-    def held_s(self) -> float:
+    def hold_s(self) -> float:
         """Seconds until a 429 lets reads through again; 0 without one."""
         return self._client.gate.seconds_left()
 
@@ -275,7 +275,7 @@ class Poller:
             now=self._clock.now(),
             monotonic=self._clock.monotonic(),
             interval_s=interval_s,
-            held_s=self.held_s,
+            hold_s=self.hold_s,
             budget_s=self.limit_wait_s(job),
             lost_since=self.connection.lost_since,
             came=self.connection.came,
@@ -290,7 +290,7 @@ class Poller:
             await self._clock.sleep(until_whole_second(self._clock, PROBE_S))
             if self._clock.monotonic() - self._heard_at < PROBE_S:
                 continue
-            if self.held_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:
+            if self.hold_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:
                 continue
             is_open = await self._client.can_connect()
             if is_open is None:

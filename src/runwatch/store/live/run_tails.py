@@ -171,7 +171,7 @@ class RunTails:
             failure = read_failure_from_error(error, collection=False)
             if failure.kind is FailureKind.RATE_LIMITED:
                 # The hold is the wait; a longer one would show an old refusal while the service answers.
-                wait: float | None = failure.held_s or self._backoffs[run_id].next_s()
+                wait: float | None = failure.hold_s or self._backoffs[run_id].next_s()
                 self._ask_first(run_id)
             else:
                 wait = self._backoffs[run_id].next_s() if may_pass(error) else None

@@ -67,7 +67,7 @@ class Scheduler:
 
     Args:
         budget: Says when a background read may go.
-        held_s: Returns the seconds until a 429 lets requests through; 0 without a hold.
+        hold_s: Returns the seconds until a 429 lets requests through; 0 without a hold.
         end_hold: Ends the hold early, because the user asks anyway.
     """
 
@@ -75,13 +75,13 @@ class Scheduler:
         self,
         clock: Clock,
         budget: RequestBudget,
-        held_s: Callable[[], float],
+        hold_s: Callable[[], float],
         end_hold: Callable[[], None] = lambda: None,
     ) -> None:
         self._clock = clock
         self._end_hold = end_hold
         self._budget = budget
-        self._held_s = held_s
+        self._hold_s = hold_s
         self._jobs: dict[str, ReadJob] = {}
         self._wake = asyncio.Event()
         self._user_requests = 0
@@ -155,7 +155,7 @@ class Scheduler:
 
         What the user asks for now is read first and alone, then goes what waited for the end of the hold.
         """
-        self._was_held = self._was_held or self._held_s() > 0
+        self._was_held = self._was_held or self._hold_s() > 0
         self._end_hold()
         if not self._asked():
             self._lift()
@@ -200,9 +200,9 @@ class Scheduler:
         """
         self._user_requests += 1
         try:
-            while (held := self._held_s()) > 0:
-                on_wait(held)
-                await wait_first(self._lifted.wait(), self._clock.sleep(held))
+            while (hold_s := self._hold_s()) > 0:
+                on_wait(hold_s)
+                await wait_first(self._lifted.wait(), self._clock.sleep(hold_s))
         finally:
             self._user_requests -= 1
             self._wake.set()
@@ -227,10 +227,10 @@ class Scheduler:
 
     def _step(self) -> float | None:
         """Start the jobs that may go now, and return the seconds until the next may; ``None`` means until woken."""
-        held = self._held_s()
-        if held > 0:
+        hold_s = self._hold_s()
+        if hold_s > 0:
             self._was_held = True
-            return held
+            return hold_s
         running = sum(job.task is not None for job in self._jobs.values())
         if self._was_held:
             # The first read after a hold goes alone, to show whether the service responds again.
@@ -295,7 +295,7 @@ class Scheduler:
             job.task = None
             if was_asked:
                 # The user still waits for what a 429 has refused.
-                job.is_asked = self._held_s() > 0
+                job.is_asked = self._hold_s() > 0
                 self._lift()
             if again is None:
                 if self._jobs.get(job.key) is job:

@@ -58,7 +58,7 @@ async def follow_run(
     if await event_store.is_complete(scope, run_id):
         return
     tail = await StoredRunTail.open(client, scope, event_store, run_id, clock, position=position)
-    backoff, held_s = Backoff(clock), 0.0
+    backoff, hold_s = Backoff(clock), 0.0
     while True:
         try:
             step = await tail.step()
@@ -67,10 +67,10 @@ async def follow_run(
                 raise
             failure = read_failure_from_error(error, collection=False)
             if failure.kind is FailureKind.RATE_LIMITED:
-                wait = failure.held_s
-                held_s += wait
+                wait = failure.hold_s
+                hold_s += wait
             else:
-                left_s = tail.answered_at + patience_s + held_s - clock.monotonic()
+                left_s = tail.answered_at + patience_s + hold_s - clock.monotonic()
                 if left_s <= 0:
                     raise
                 wait = min(backoff.next_s(), left_s)
@@ -78,7 +78,7 @@ async def follow_run(
             await clock.sleep(wait)
             continue
         backoff.reset()
-        held_s = 0.0
+        hold_s = 0.0
         match step:
             case EndStep():
                 return

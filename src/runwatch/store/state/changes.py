@@ -26,7 +26,7 @@ class ReadFailure(NamedTuple):
         title: What happened, in one short sentence; not safe text.
         hint: What to do next; not safe text.
         problem: The Problem behind it, where the service sent one.
-        held_s: Seconds until a 429 lets requests through; 0 without one.
+        hold_s: Seconds until a 429 lets requests through; 0 without one.
         detail: More about it; not safe text.
         is_final: Whether the same read would only fail in the same way, so that only the user repeats it.
         needs_start: Whether the service answers again only once the user has started it.
@@ -37,7 +37,7 @@ class ReadFailure(NamedTuple):
     title: str
     hint: str | None = None
     problem: Problem | None = None
-    held_s: float = 0.0
+    hold_s: float = 0.0
     detail: str | None = None
     is_final: bool = False
     needs_start: bool = False

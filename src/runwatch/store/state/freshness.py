@@ -39,7 +39,7 @@ class PaneState(NamedTuple):
         age_s: Seconds since the service last confirmed the shown data; ``None`` if it never did.
         waiting_s: Seconds since the read in progress began, or ``None``.
         reading: Method and path of that read.
-        held_s: Seconds until a 429 lets reads through again; 0 without one.
+        hold_s: Seconds until a 429 lets reads through again; 0 without one.
         budget_s: Seconds until the request budget lets the next read through; 0 if it does not wait for that.
         since: When the service was lost, or the consecutive failures of this list began.
         came: What the service sends in place of an answer; empty if nothing comes, or not known.
@@ -51,7 +51,7 @@ class PaneState(NamedTuple):
     age_s: float | None = None
     waiting_s: float | None = None
     reading: str = ""
-    held_s: float = 0.0
+    hold_s: float = 0.0
     budget_s: float = 0.0
     since: datetime | None = None
     failure: ReadFailure | None = None
@@ -93,7 +93,7 @@ def pane_state(
     now: datetime,
     monotonic: float,
     interval_s: float,
-    held_s: float = 0.0,
+    hold_s: float = 0.0,
     budget_s: float = 0.0,
     lost_since: datetime | None = None,
     came: str = "",
@@ -103,7 +103,7 @@ def pane_state(
     Args:
         now: Wall time, for the age of cached data.
         monotonic: The monotonic clock, for every other age.
-        held_s: How long a 429 still holds all reads back.
+        hold_s: How long a 429 still holds all reads back.
         budget_s: How long the next read still waits for the request budget.
         lost_since: When the service stopped to respond; ``None`` while it responds.
         came: What a lost service sends in place of answers; empty if nothing comes.
@@ -112,7 +112,7 @@ def pane_state(
     waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
     failure = collection.failure
     if lost_since is None:
-        load = _load(collection, age, interval_s, held_s)
+        load = _load(collection, age, interval_s, hold_s)
     else:
         load = LoadState.NO_ANSWER if came else LoadState.OFFLINE
         # What the service said before it was lost does not explain the loss.
@@ -122,7 +122,7 @@ def pane_state(
         age_s=age,
         waiting_s=waiting,
         reading=collection.reading if waiting is not None else "",
-        held_s=held_s,
+        hold_s=hold_s,
         budget_s=budget_s,
         since=lost_since or collection.failing_since,
         failure=failure,
@@ -140,8 +140,8 @@ def _age(collection: Collection, now: datetime, monotonic: float) -> float | Non
     return None
 
 
-def _load(collection: Collection, age: float | None, interval_s: float, held_s: float) -> LoadState:
-    if held_s > 0:
+def _load(collection: Collection, age: float | None, interval_s: float, hold_s: float) -> LoadState:
+    if hold_s > 0:
         return LoadState.RATE_LIMITED
     if collection.failure is not None and collection.failure.kind is not FailureKind.RATE_LIMITED:
         return _LOAD_STATES[collection.failure.kind]

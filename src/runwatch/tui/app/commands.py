@@ -55,7 +55,7 @@ _SYNONYMS: Final = {
 }
 """Common words for key actions, by their ids."""
 
-_SAID_OTHERWISE: Final = frozenset(
+_LISTED_BY_NAME: Final = frozenset(
     {
         "app.command",
         "app.help",
@@ -70,6 +70,7 @@ _SAID_OTHERWISE: Final = frozenset(
         "screen.groups",
     }
 )
+"""Key actions that the palette lists under names of their own, and the key that opens it."""
 
 
 def open_command_line(console: NavigatingApp) -> None:
@@ -341,7 +342,7 @@ def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
     seen: set[str] = set()
     for _, binding, is_enabled, _ in console.screen.active_bindings.values():
         action = BY_ID.get(binding.id or "")
-        if action is None or not is_enabled or action.id in seen | _SAID_OTHERWISE or action.handler.startswith(_MOVES):
+        if action is None or not is_enabled or action.id in seen | _LISTED_BY_NAME or action.handler.startswith(_MOVES):
             continue
         if not console.console_screen.offers(action.id):
             continue

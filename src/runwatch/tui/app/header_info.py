@@ -54,12 +54,12 @@ def build_header_info(console: Console) -> HeaderInfo:
             connection=(how,),
         )
     live = session.live
-    held = live.held_s
+    hold_s = live.hold_s
     account = _account(console)
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
     hold = None
-    if held > 0 and live.connection.lost_since is None:
-        hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=held))
+    if hold_s > 0 and live.connection.lost_since is None:
+        hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=hold_s))
     rate = request_rate(live.budget.per_minute, live.budget.limit_rpm, is_learned=live.budget.is_learned)
     return HeaderInfo(
         line(session.target.profile),

@@ -24,7 +24,7 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.view.detail.pane_state import held_text, limit_wait_text, pane_status
+from runwatch.view.detail.pane_state import hold_text, limit_wait_text, pane_status
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -363,8 +363,8 @@ class ConsoleScreen(Screen[None]):
 
     def tail_wait_text(self, session: ServiceSession, *run_ids: str) -> str:
         """Return why the events of runs are not read now, and when the first read goes; empty without a wait."""
-        if session.live.held_s > 0:
-            return held_text(session.live.held_s)
+        if session.live.hold_s > 0:
+            return hold_text(session.live.hold_s)
         waits = [session.live.tail_wait_s(run_id) for run_id in run_ids]
         return limit_wait_text(min(filter(None, waits), default=0.0))
 

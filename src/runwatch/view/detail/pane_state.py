@@ -84,7 +84,7 @@ def _state_texts(state: PaneState, context: RenderContext) -> list[str]:
             aged = [age and f"data {age} old", _again_text(state, context)]
             return aged if state.is_lost else [what, *aged, since]
         case LoadState.RATE_LIMITED:
-            return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.held_s)}"]
+            return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.hold_s)}"]
         case LoadState.STALE:
             return [
                 f"updated {freshness_text(state.age_s)}",
@@ -151,25 +151,25 @@ def has_no_record(failure: ReadFailure) -> bool:
 
 
 def read_failure_span(
-    failure: ReadFailure, failed_at: datetime | None, held_s: float, context: RenderContext
+    failure: ReadFailure, failed_at: datetime | None, hold_s: float, context: RenderContext
 ) -> tuple[SafeText, Role]:
     """Describe the last failure to read a run's events, with its time where that is known.
 
     Args:
-        held_s: Seconds until a 429 lets reads through; 0 without one.
+        hold_s: Seconds until a 429 lets reads through; 0 without one.
     """
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
     if failure.kind is FailureKind.RATE_LIMITED:
-        return line(held_text(held_s) if held_s > 0 else f"refused{at}: {_LIMITED}"), Role.WARN
+        return line(hold_text(hold_s) if hold_s > 0 else f"refused{at}: {_LIMITED}"), Role.WARN
     if has_no_record(failure):
         return line(f"not found{at}: the service has no events of this run"), Role.BAD
     what = "no usable answer" if failure.kind is FailureKind.NO_ANSWER else "no response"
     return line(f"{what}{at}: {failure.title}"), Role.BAD
 
 
-def held_text(held_s: float) -> str:
+def hold_text(hold_s: float) -> str:
     """Describe a wait after a 429, in seconds."""
-    return f"held {elapsed_clock(held_s)}: {_LIMITED}"
+    return f"held {elapsed_clock(hold_s)}: {_LIMITED}"
 
 
 def freshness_text(age_s: float | None) -> str:
@@ -237,7 +237,7 @@ def empty_state_lines(
             return (*_failure_lines(failure, "error"), line(add_service(next_step, context.service), None))
         case LoadState.RATE_LIMITED:
             return (
-                line(f"The service limits requests (429); reads again in {elapsed_clock(state.held_s)}."),
+                line(f"The service limits requests (429); reads again in {elapsed_clock(state.hold_s)}."),
                 line(f"{refresh} asks anyway. If the service refuses again, the wait starts again."),
             )
     empty = line(add_service(spec.empty, context.service), None)

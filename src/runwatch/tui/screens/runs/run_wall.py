@@ -495,8 +495,8 @@ class RunWallScreen(ConsoleScreen):
         session = self.console.session
         if session is None or session.live.tails.last_update(run_id).is_complete:
             return ""
-        held_s = session.live.held_s
-        return f"held {elapsed_clock(held_s)}" if held_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
+        hold_s = session.live.hold_s
+        return f"held {elapsed_clock(hold_s)}" if hold_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
 
     def _lines(self, run_id: str, tile: RunTile) -> list[StyledSpans]:
         found = self._events.get(run_id)
@@ -508,8 +508,8 @@ class RunWallScreen(ConsoleScreen):
             reading = f"reading its events{self.console.glyphs.ellipsis}"
             failure = None if update is None else update.failure
             if update is not None and failure is not None:
-                held_s = 0.0 if session is None else session.live.held_s
-                return [(read_failure_span(failure, update.failed_at, held_s, self.console.render_context()),)]
+                hold_s = 0.0 if session is None else session.live.hold_s
+                return [(read_failure_span(failure, update.failed_at, hold_s, self.console.render_context()),)]
             offline, role = self.offline_span()
             if offline:
                 return [(label_span(offline, role),)]

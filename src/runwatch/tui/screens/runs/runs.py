@@ -567,7 +567,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             return (label_span(f"{known} {dot} "), offline)
         if update.failure is not None:
             why = read_failure_span(
-                update.failure, update.failed_at, session.live.held_s, self.console.render_context()
+                update.failure, update.failed_at, session.live.hold_s, self.console.render_context()
             )
             return (label_span(f"{known} {dot} "), why)
         if update.is_complete:
