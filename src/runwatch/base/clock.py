@@ -67,7 +67,7 @@ async def wait_first(*waits: Awaitable[object]) -> int:
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return next(place for place, task in enumerate(tasks) if task.done())
+        return next(position for position, task in enumerate(tasks) if task.done())
     finally:
         for task in tasks:
             task.cancel()

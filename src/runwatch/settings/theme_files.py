@@ -23,7 +23,7 @@ def theme_directories(*more: Path) -> tuple[Path, ...]:
     """Return the directories of theme files: those given, later ones first, then the shipped one."""
     package = Path(__file__).resolve().parents[1]
     # Beside the package in a wheel, at the root of the project in a checkout.
-    shipped = next((place for place in (package / "themes", package.parents[1] / "themes") if place.is_dir()), None)
+    shipped = next((each for each in (package / "themes", package.parents[1] / "themes") if each.is_dir()), None)
     return (*reversed(more), *([shipped] if shipped else []))
 
 

@@ -117,7 +117,7 @@ class ItemStream:
             self._value()
             raise UnreadableBodyError("the response is JSON but neither an object nor a list")
         if self._next():
-            raise UnreadableBodyError(f"the JSON is followed by more, at character {self._place}")
+            raise UnreadableBodyError(f"the JSON is followed by more, at character {self._position}")
 
     def _object(self) -> Generator[Chunk, None, None]:
         has_items = False
@@ -262,8 +262,8 @@ class ItemStream:
         return bool(came)
 
     @property
-    def _place(self) -> int:
+    def _position(self) -> int:
         return self._passed + self._at
 
     def _broken(self) -> UnreadableBodyError:
-        return UnreadableBodyError(f"the JSON is broken at character {self._place}")
+        return UnreadableBodyError(f"the JSON is broken at character {self._position}")

@@ -167,10 +167,10 @@ def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], wha
     Args:
         path: The file; must not exist.
     """
-    choose_place(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
+    choose_path(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
 
 
-def choose_place(screen: ConsoleScreen, path: Path, write: Callable[[Path], object]) -> None:
+def choose_path(screen: ConsoleScreen, path: Path, write: Callable[[Path], object]) -> None:
     """Write to a path; in the demo, ask first where to, because its folder goes when it ends.
 
     Args:

@@ -30,8 +30,8 @@ def switch_profile(screen: ConsoleScreen, profile: str) -> None:
     """Switch the console to a profile and show the same screen with the same filter and sort order."""
     view = screen.console.present_view
     # Records belong to their profile, so the one at the cursor is not looked for.
-    place = None if view is None else replace(view, selected="", is_open=False)
-    _go(screen, profile, lambda: screen.console.go_to_view(place or ViewState(screen.console.settings.home_screen)))
+    there = None if view is None else replace(view, selected="", is_open=False)
+    _go(screen, profile, lambda: screen.console.go_to_view(there or ViewState(screen.console.settings.home_screen)))
 
 
 def open_record_in_profile(screen: ConsoleScreen, profile: str, kind: str, record_id: str) -> None:

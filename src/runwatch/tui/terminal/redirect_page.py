@@ -151,8 +151,8 @@ def is_confined(program: str, environment: Mapping[str, str]) -> bool:
     name = _default_browser()
     home = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     shared = environment.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
-    places = [home, *shared.split(":"), "/var/lib/snapd/desktop", "/var/lib/flatpak/exports/share"]
-    files = [Path(place) / "applications" / name for place in places if place and name]
+    directories = [home, *shared.split(":"), "/var/lib/snapd/desktop", "/var/lib/flatpak/exports/share"]
+    files = [Path(directory) / "applications" / name for directory in directories if directory and name]
     return any(_is_sandbox_start(file) for file in files if file.is_file())
 
 

@@ -170,13 +170,13 @@ class ColumnPlot:
         (full,) = draw_column_chart([1], 1, 1, glyphs)
         stacks = [draw_stack(own, largest, DIVIDED_ROWS, glyphs) for own in parts]
         rows = []
-        for number, row in enumerate(columns):
+        for level, row in enumerate(columns):
             drawn = []
-            for place, stack in enumerate(stacks):
-                x = place * (width + gap)
+            for number, stack in enumerate(stacks):
+                x = number * (width + gap)
                 # A day that fills no whole cell is not divided: a cell for each part would be far too much.
                 is_divided = columns[-1][x] == full and bool(stack.strip())
-                drawn.append(stack[DIVIDED_ROWS - 1 - number] * width if is_divided else row[x : x + width])
+                drawn.append(stack[DIVIDED_ROWS - 1 - level] * width if is_divided else row[x : x + width])
             rows.append(line((" " * gap).join(drawn), None))
         return rows
 

@@ -85,7 +85,7 @@ def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyph
     sizes = [_part(part, sum(known, Decimal(0)), filled) for part in known]
     while sum(sizes) != filled and any(sizes):
         # Rounding goes to the largest part, where it is the smallest error.
-        most = max(range(len(sizes)), key=lambda place: (sizes[place], known[place]))
+        most = max(range(len(sizes)), key=lambda number: (sizes[number], known[number]))
         sizes[most] += 1 if sum(sizes) < filled else -1
     drawn = "".join(pattern * size for pattern, size in zip(fill_patterns(glyphs), sizes, strict=False))
     return fit(line(drawn, None), max(0, cells))

@@ -190,8 +190,8 @@ class _CommandRun:
         number, count = len(self._results), len(self._calls)
         cut = "; only the start of the output is kept" if any(result.is_cut for _, result in self._results) else ""
         if last.failure:
-            place = f" at record {number} of {count}" if count > 1 else ""
-            return line(f"{last.failure}{place}{cut}"), Role.BAD
+            where = f" at record {number} of {count}" if count > 1 else ""
+            return line(f"{last.failure}{where}{cut}"), Role.BAD
         return line(f"done{f' with {count} records' if count > 1 else ''}{cut}"), Role.PLAIN
 
     def _text(self) -> SafeText:

@@ -84,7 +84,7 @@ class ComplianceScreen(ReportScreen):
 
     def action_export(self) -> None:
         """Write the export to a file atomically, readable only by this user, and show its path."""
-        from runwatch.tui.flows.exports import choose_place, free_name
+        from runwatch.tui.flows.exports import choose_path, free_name
 
         (report,) = self.reports_for(self.period)
         exported = self.reports.record(report.kind)
@@ -97,7 +97,7 @@ class ComplianceScreen(ReportScreen):
         def write(chosen: Path) -> None:
             start_worker(self, self._write(chosen, exported), "writing the export", group="export")
 
-        choose_place(self, path, write)
+        choose_path(self, path, write)
 
     async def _write(self, path: Path, exported: ComplianceExport) -> None:
         import asyncio

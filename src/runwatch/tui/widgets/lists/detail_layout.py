@@ -139,8 +139,8 @@ class DetailLayout:
                 return
         for section in group:
             if section.is_tree:
-                for place in visible_lines(title, section.lines, self.is_folded):
-                    yield from self._placed(place)
+                for visible in visible_lines(title, section.lines, self.is_folded):
+                    yield from self._tree_line(visible)
             else:
                 for entry in section.lines:
                     yield from self._field(self._field_of(entry, labels), part)
@@ -157,16 +157,18 @@ class DetailLayout:
         for piece in plot.draw(place, self.room, self.glyphs):
             yield DetailRow((piece,), value, day.target, part, plot=seen)
 
-    def _placed(self, place: VisibleLine) -> Iterable[DetailRow]:
+    def _tree_line(self, visible: VisibleLine) -> Iterable[DetailRow]:
         """Return the rows of a tree line, after its guides."""
-        glyphs, entry = self.glyphs, place.line
-        guides = _guides(place.follows, self.room, glyphs.tree, glyphs.ellipsis)
-        if place.head is not None:
-            return [self._head_row(place.head, (guides.first, Role.QUIET), (entry.label, entry.role), note=entry.note)]
-        labels = min(place.labels, LABEL_CELLS)
+        glyphs, entry = self.glyphs, visible.line
+        guides = _guides(visible.follows, self.room, glyphs.tree, glyphs.ellipsis)
+        if visible.head is not None:
+            return [
+                self._head_row(visible.head, (guides.first, Role.QUIET), (entry.label, entry.role), note=entry.note)
+            ]
+        labels = min(visible.labels, LABEL_CELLS)
         if self.room - guides.cells - labels - 3 < MIN_VALUE_CELLS:
             labels = 0
-        return self._field(self._field_of(entry, labels), place.part, guides)
+        return self._field(self._field_of(entry, labels), visible.part, guides)
 
     def _head_row(self, head: FoldHeader, *pieces: StyledSpan, note: str = "") -> DetailRow:
         """Return a part's heading with the number of hidden lines, which is never cut."""

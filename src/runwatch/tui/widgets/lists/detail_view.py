@@ -302,20 +302,20 @@ class DetailView(LineList, inherit_bindings=False):
     async def on_click(self, event: events.Click) -> None:
         """Toggle the part whose heading is clicked, choose the day, or open the link, unless text is being selected."""
         offset = event.get_content_offset(self)
-        place = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
-        if offset is None or place is None:
+        found = None if offset is None or event.chain != 1 or self.text_selection else self.row_at(offset.y)
+        if offset is None or found is None:
             return
-        row = self._rows[place[0]]
+        row = self._rows[found[0]]
         if row.head is not None:
-            self.move_cursor(place[0])
+            self.move_cursor(found[0])
             self._fold([row.head.key], folded=not row.head.is_folded)
         elif row.plot is not None:
-            self.move_cursor(place[0])
+            self.move_cursor(found[0])
             number = row.plot.columns.day_at(offset.x - MARGIN)
             if number is not None:
                 self._choose_day(number - row.plot.plot.chosen(row.plot.place))
         elif row.target is not None and self._is_on_link(row, offset.x):
-            self.move_cursor(place[0])
+            self.move_cursor(found[0])
             self.line_opened()
 
     def _is_on_link(self, row: DetailRow, x: int) -> bool:
