@@ -179,7 +179,7 @@ def _fill_detail(app: WidgetApp) -> None:
 
 def _fill_problem(app: WidgetApp) -> None:
     app.query_one(ProblemPanel).show(
-        samples.refused(), next_step=line("enter puts you on the first field; a new key will be used"), attempts=1
+        samples.refused(), next_step=line("enter puts you on the first field; a new key will be used")
     )
 
 

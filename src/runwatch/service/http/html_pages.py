@@ -144,8 +144,8 @@ class HtmlForm:
     fields: Sequence[PageInput] = ()
     action: str = ""
 
-    def show(self, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
-        return _document(self.title, self._opening() + self._inputs({}, {}), status, headers)
+    def show(self, *, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
+        return _document(self.title, self._opening() + self._inputs({}, {}), 200, headers)
 
     def refuse(self, typed: Mapping[str, str], problem: ServiceResponse) -> ServiceResponse:
         """Build the page again, with each error at its field and the earlier input except secrets.

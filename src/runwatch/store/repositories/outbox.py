@@ -214,8 +214,8 @@ class Outbox:
             raise UsageError(
                 "The idempotency key is blank", hint="Without a key a write cannot be asked again. Give one."
             )
-        key, path = ensure_scope_row(connection, scope), _written(request.path)
-        found = self._select(connection, _OF_KEY, key, request.operation, path, encode_text(request.key))
+        scope_row, path = ensure_scope_row(connection, scope), _written(request.path)
+        found = self._select(connection, _OF_KEY, scope_row, request.operation, path, encode_text(request.key))
         if found and found[0].request.body != request.body:
             raise UsageError(
                 "The idempotency key is taken",
@@ -228,7 +228,7 @@ class Outbox:
             "INSERT INTO outbox (scope, origin, operation, path, body, key, label, created_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                key,
+                scope_row,
                 origin,
                 request.operation,
                 path,

@@ -40,16 +40,14 @@ async def run_row_steps(
     *,
     new: int = 0,
     paused: Callable[[], object] = lambda: None,
-    now: Callable[[], float] = time.perf_counter,
 ) -> list[RecordRow[Any]]:
     """Run all steps and return the rows, yielding to the event loop after every :data:`SLICE_S` of work.
 
     Args:
         new: How many rows it creates.
         paused: Called before each yield.
-        now: The time in seconds. Work takes real time, so this is not the console's clock.
     """
-    pause_at = now() + SLICE_S
+    pause_at = time.perf_counter() + SLICE_S
     with pause_collection():
         while True:
             try:
@@ -57,10 +55,10 @@ async def run_row_steps(
             except StopIteration as done:
                 rows: list[RecordRow[Any]] = done.value
                 break
-            if now() >= pause_at:
+            if time.perf_counter() >= pause_at:
                 paused()
                 await asyncio.sleep(0)
-                pause_at = now() + SLICE_S
+                pause_at = time.perf_counter() + SLICE_S
         note_long_lived(max(0, new))
     # Drawing the rows gets its own iteration of the loop.
     await asyncio.sleep(0)

@@ -89,12 +89,12 @@ def open_create_menu(screen: RecordScreen) -> None:
 
 
 def create_record(screen: RecordScreen) -> None:
-    """Create a record; with several ways to do so, open the menu."""
-    makes = screen.spec.create_actions
-    if len(makes) > 1:
+    """Create a record of a kind that can be created; with several ways to do so, open the menu."""
+    first, *others = screen.spec.create_actions
+    if others:
         open_create_menu(screen)
-    elif makes:
-        perform_action(screen, None, makes[0])
+    else:
+        perform_action(screen, None, first)
 
 
 def open_destroy(screen: RecordScreen, own: OwnActions) -> None:

@@ -168,7 +168,7 @@ class Console(WidgetApp):
         return self.session.find_body(key) or next(lost, None)
 
     def command(self, words: str, *arguments: str) -> str:
-        """Return a command that calls the same service from a shell ."""
+        """Return a command that calls the same service from a shell."""
         return service_command(self.shell_service, words, *arguments)
 
     @property
@@ -198,7 +198,7 @@ class Console(WidgetApp):
         """Apply changed settings, as far as possible without a restart.
 
         Raises:
-            SettingsError: the theme is invalid, or a profile named by a flag or a variable no longer exists.
+            SettingsError: The theme is invalid, or a profile named by a flag or a variable no longer exists.
         """
         raise NotImplementedError
 
@@ -206,7 +206,7 @@ class Console(WidgetApp):
         """Switch to another theme.
 
         Raises:
-            SettingsError: no theme has that name, or its file is invalid.
+            SettingsError: No theme has that name, or its file is invalid.
         """
         self.apply_palette(load_theme(name, self.theme_directories))
 
@@ -317,6 +317,6 @@ class Console(WidgetApp):
         """Read the unconfirmed writes, and update the notice about them.
 
         Raises:
-            DataError: the database is unusable.
+            DataError: The database is unusable.
         """
         raise NotImplementedError

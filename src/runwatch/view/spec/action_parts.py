@@ -171,12 +171,13 @@ class PageProgress:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """The subject of the step after a private page.
+    """The subject of the step after a private page, and of an action with a prerequisite.
 
     Attributes:
-        id: Id of the record that the page was for; empty if there is none yet.
-        response: The response that named the page, without the address.
-        state: The last state that the service reported.
+        id: Id of the record; empty if there is none yet.
+        subject: The record; ``None`` if there is none yet.
+        response: The response that named the page, without the address; empty after a prerequisite.
+        state: The last state that the service reported, or what the prerequisite read.
     """
 
     id: str

@@ -27,12 +27,12 @@ def entry(**members: Any) -> ProblemEntry:
 
 async def test_the_whole_panel() -> None:
     async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
-        panel.show(samples.refused(), next_step=line("enter goes to the first field"), attempts=1)
+        panel.show(samples.refused(), next_step=line("enter goes to the first field"))
         await pilot.pause()
         rows = [row.strip("│┃▸ ") for row in lines_of(app)]
         assert rows[0].startswith("┏━ ✗ validation_failed · HTTP 400 · The request is invalid. ━")
         assert rows[2] == "instance   0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11   y copy   Y support block"
-        assert rows[3] == "request    POST /v1/executions   12:04:31 UTC   143 ms   attempt 1 of 1   key 7c1e…"
+        assert rows[3] == "request    POST /v1/executions   12:04:31 UTC   143 ms   attempt 1   key 7c1e…"
         assert rows[4] == "effect     Nothing was accepted or charged."
         assert rows[6] == "fields     policy.budget.max_cost_usd   Must be greater than 0."
         assert rows[7] == "task.objective               Required."

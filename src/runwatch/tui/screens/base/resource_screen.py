@@ -621,7 +621,7 @@ class ResourceScreen(ListScreen):
 
             run_named_action(self, "new", self.own_actions())
             return
-        if makes and all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
+        if all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
             return
         from runwatch.tui.flows.record_menus import create_record
 

@@ -72,9 +72,8 @@ class FormFields(VerticalScroll, can_focus=False):
         *,
         before: Sequence[Widget] = (),
         after: Sequence[Widget] = (),
-        id: str | None = None,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__()
         self._fields: Final = tuple(fields)
         self._first: Final = dict(values)
         self._before: Final = tuple(before)

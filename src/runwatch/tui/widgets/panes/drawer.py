@@ -26,8 +26,8 @@ class Drawer(Pane):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(edge=BorderText(counters=(label_span("y copy  esc back"),)), id=id)
+    def __init__(self) -> None:
+        super().__init__(edge=BorderText(counters=(label_span("y copy  esc back"),)))
         self._copied = copied_word("")
 
     def show(self, title: StyledSpans, text: SafeText, exact: CopiedText) -> None:

@@ -61,7 +61,6 @@ class ProblemPanel(Pane):
         entry: ProblemEntry,
         *,
         next_step: SafeText | None = None,
-        attempts: int | None = None,
         links: Sequence[DetailLink] = (),
         request: object = None,
     ) -> None:
@@ -70,7 +69,6 @@ class ProblemPanel(Pane):
         Args:
             entry: The problem, and where and when it occurred.
             next_step: Replaces the next step from the code's explanation.
-            attempts: How often the request was sent, if known.
             links: Links to related records.
             request: Link target of the line that names the request; ``None`` for no link.
         """
@@ -84,7 +82,7 @@ class ProblemPanel(Pane):
         title = line(f" {app.glyphs.dot} ".join(parts))
         where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
         self.set_border_text(title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),))
-        self._fields.show(self._sections(entry, status, next_step, attempts, request), links)
+        self._fields.show(self._sections(entry, status, next_step, request), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
         """Show a problem's JSON instead of its fields.
@@ -129,7 +127,6 @@ class ProblemPanel(Pane):
         entry: ProblemEntry,
         status: int | None,
         next_step: SafeText | None,
-        attempts: int | None,
         request: object,
     ) -> list[DetailSection]:
         problem = entry.problem
@@ -137,7 +134,7 @@ class ProblemPanel(Pane):
         service = get_app(self).find_shell_service(entry.profile)
         keys = get_app(self).keys
         copy = f"{keys.shown('screen.copy')} copy   {keys.shown('screen.copy_menu')} support block"
-        first = [DetailLine(line("request"), line(self._request(entry, attempts), None), target=request)]
+        first = [DetailLine(line("request"), line(self._request(entry), None), target=request)]
         if problem.instance or status is not None:
             # Where no response came, there is nothing that could have an instance.
             shown = line(problem.instance or NO_INSTANCE, None)
@@ -147,7 +144,7 @@ class ProblemPanel(Pane):
             effect = describe_submit_effect(
                 code,
                 status,
-                attempts or entry.attempt or 1,
+                entry.attempt or 1,
                 is_problem=is_problem,
                 had_no_effect=entry.had_no_effect is True,
             )
@@ -174,14 +171,14 @@ class ProblemPanel(Pane):
         step = line(add_service(next_step or explanations.next_step(code), service), None)
         return [*sections, DetailSection(_UNTITLED, (DetailLine(line("next"), step),))]
 
-    def _request(self, entry: ProblemEntry, attempts: int | None) -> str:
+    def _request(self, entry: ProblemEntry) -> str:
         parts: list[str] = [line(entry.request)]
         if entry.time is not None:
             parts.append(f"{entry.time:%H:%M:%S} UTC")
         if entry.elapsed_s is not None:
             parts.append(duration(entry.elapsed_s))
         if entry.attempt is not None:
-            parts.append(f"attempt {entry.attempt}" + (f" of {attempts}" if attempts else ""))
+            parts.append(f"attempt {entry.attempt}")
         if entry.key:
             parts.append(f"key {line(entry.key)[:4]}{get_app(self).glyphs.ellipsis}")
         return "   ".join(parts)
