@@ -128,18 +128,22 @@ def place_of(case: Case) -> str:
 
 
 async def begin(driven: Driven, case: Case) -> None:
-    """Do the action, and type what it asks for."""
     _, action, subject = case
     screen = driven.app.screen
     assert isinstance(screen, ConsoleScreen)
-    perform_action(screen, subject, action, values=TYPED)
+    perform_action(screen, subject, action)
 
 
 async def dialog(driven: Driven, case: Case) -> None:
-    """Do the action until its dialog is open."""
+    """Do the action, and type what it asks for, until its dialog is open."""
     await begin(driven, case)
     if mutation_of(case).fields:
         await driven.opens(ActionForm)
+        form = driven.app.screen
+        assert isinstance(form, ActionForm)
+        for field in form.form.fields:
+            if field.id in TYPED:
+                form.fields.input(field.id).value = TYPED[field.id]
         await driven.review()
     await driven.opens(ConfirmDialog)
 
@@ -263,7 +267,7 @@ def rooms_on_the_way() -> list[str]:
     [
         ("runs", ["plus"]), ("runs", ["X"]), ("runs", ["full_stop", "down", "enter"]), ("runs", ["plus", "f9"]),
         ("arms", ["X"]), ("arms", ["plus", "enter"]), ("arms", ["full_stop", "enter"]), ("keys", ["plus"]),
-        ("receipts", ["a"]), ("account", ["plus"]),
+        ("models", ["plus"]), ("receipts", ["a"]), ("account", ["plus"]),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )  # fmt: skip
@@ -271,7 +275,7 @@ async def test_a_key_enters_each_room_once_until_its_form_or_dialog_opens_and_un
     place: str, keys: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = noon.service(account=account())
-    for records in ([resources.arm()], [resources.api_key()]):
+    for records in ([resources.arm()], [resources.api_key()], [resources.catalog_entry()]):
         wire = type(records[0]).WIRE
         made.say("GET", wire.path, Said(200, {wire.items: [dict(one.raw) for one in records], "next_cursor": None}))
     confirmed: list[list[str]] = []

@@ -49,15 +49,12 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
-def perform_action(
-    screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any], *, values: Mapping[str, str] | None = None
-) -> None:
+def perform_action(screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
     """Perform an action on a record, or without one; show a notice if it is not possible now.
 
     Args:
         screen: The requesting screen. If it lists records of the kind, its cursor moves to the result.
         subject: The record; ``None`` for an action without one.
-        values: Initial values by field id that replace those of the action.
     """
     mutation = action.mutation
     if mutation is None and action.leads_to is not None:
@@ -74,7 +71,7 @@ def perform_action(
     elif mutation.prerequisite is not None and not isinstance(subject, PageResult):
         start_worker(screen, _read_first(screen, session, subject, action), action.label, group="first", exclusive=True)
     elif mutation.fields:
-        screen.app.push_screen(ActionForm(screen, subject, action, values))
+        screen.app.push_screen(ActionForm(screen, subject, action))
     else:
         _open(screen, session, subject, action)
 
@@ -110,19 +107,12 @@ class ActionForm(FormScreen):
 
     Args:
         subject: The record; ``None`` if there is none.
-        values: Initial values by field id that replace those of the action.
     """
 
-    def __init__(
-        self,
-        behind: ConsoleScreen,
-        subject: Any | None,
-        action: ResourceAction[Any],
-        values: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, behind: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
         assert action.mutation is not None
         form = build_form(action.mutation, subject)
-        super().__init__(form, {**form.start, **(values or {})}, action.mutation.begins_in)
+        super().__init__(form, form.start, action.mutation.begins_in)
         self._behind = behind
         self._subject = subject
         self._action = action
