@@ -263,7 +263,7 @@ def _is_timed(term: Term) -> bool:
         return _is_timed(term.term)
     if isinstance(term, (AllOf, AnyOf)):
         return any(map(_is_timed, term.terms))
-    return isinstance(term, (FieldContains, FieldEquals, FieldCompares))
+    return not isinstance(term, (ContainsText, MatchesPattern, HasField, HasFlag))
 
 
 def _implies(one: Term, other: Term) -> bool:
