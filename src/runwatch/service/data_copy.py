@@ -77,9 +77,9 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
         options: The database and its data directory, as for a start of the service on them.
 
     Raises:
-        UsageError: the database is not named, or the package for PostgreSQL is not installed.
-        LocalServiceError: a service holds one of the data directories or the database.
-        DataError: there is nothing to copy, the database is not empty, one of the places is unusable, or a table is
+        UsageError: The database is not named, or the package for PostgreSQL is not installed.
+        LocalServiceError: A service holds one of the data directories or the database.
+        DataError: There is nothing to copy, the database is not empty, one of the places is unusable, or a table is
             not the same on both sides.
     """
     if options.database is None:

@@ -63,7 +63,7 @@ class _WaitingWrite(Generic[T]):
             savepoint: Undoes its writes if it fails; ``None`` if it is alone in the transaction.
 
         Raises:
-            Exception: the failure ends the whole transaction, as on a full disk or if it is alone in it.
+            Exception: The failure ends the whole transaction, as on a full disk or if it is alone in it.
         """
         self._error = None
         try:
@@ -103,7 +103,7 @@ class ServiceDatabase:
         """Open a database, or the SQLite file of a path; tables that do not exist are created.
 
         Raises:
-            DataError: it cannot be opened or migrated, is damaged or in use, or was written by a newer version.
+            DataError: It cannot be opened or migrated, is damaged or in use, or was written by a newer version.
         """
         backend = _open(location)
         backend.open_reader(READERS)
@@ -113,7 +113,7 @@ class ServiceDatabase:
         """Run a read-only function on a reader thread, over one consistent state of the database.
 
         Raises:
-            DataError: the database cannot be reached.
+            DataError: The database cannot be reached.
         """
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
@@ -121,7 +121,7 @@ class ServiceDatabase:
         """Do the same with one statement, or with statements that need no common state: it costs less.
 
         Raises:
-            DataError: the database cannot be reached.
+            DataError: The database cannot be reached.
         """
         reading = partial(self._read, function, is_statement=True)
         return await asyncio.get_running_loop().run_in_executor(self._readers, reading)
@@ -133,7 +133,7 @@ class ServiceDatabase:
         writer thread and blocks all other writes, so it must do nothing but its statements.
 
         Raises:
-            DataError: the database is closed, or cannot be written or reached. If it was lost during the commit, the
+            DataError: The database is closed, or cannot be written or reached. If it was lost during the commit, the
                 write may have been kept.
         """
         write = _WaitingWrite(function)
@@ -148,7 +148,7 @@ class ServiceDatabase:
         """Ask the database for an answer, beside everything else that waits for one.
 
         Raises:
-            DatabaseUnreachableError: it gives none in time.
+            DatabaseUnreachableError: It gives none in time.
         """
         with self._backend.translate_read_errors():
             await asyncio.to_thread(self._backend.ping)
@@ -267,7 +267,7 @@ class SingleWriterDatabase(TransactionRunner):
         """Create the database; see :meth:`ServiceDatabase.open`.
 
         Raises:
-            DataError: as there.
+            DataError: As there.
         """
         return cls(_open(location), clock)
 

@@ -109,7 +109,7 @@ class OutboundClient:
             timeout_s: Seconds until the last byte of the response.
 
         Raises:
-            OutboundError: no complete response.
+            OutboundError: No complete response.
         """
         sent, fault = False, "network"
         try:
@@ -209,7 +209,7 @@ async def resolve_host(host: str, port: int) -> list[Address]:
     """Return the addresses that the system resolves for a host.
 
     Raises:
-        OutboundError: there is none.
+        OutboundError: There is none.
     """
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)

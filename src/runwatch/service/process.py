@@ -73,7 +73,7 @@ def reseal_secrets(options: ServeOptions) -> int:
     """Seal every secret with the newest master key; return how many no master key opens.
 
     Raises:
-        RunwatchError: see :func:`runwatch.service.server.reseal_data_dir`.
+        RunwatchError: See :func:`runwatch.service.server.reseal_data_dir`.
     """
     from runwatch.service import server
 
@@ -84,7 +84,7 @@ def copy_data(source_dir: Path, options: ServeOptions) -> DataCopy:
     """Copy an embedded service's data into the PostgreSQL database of these options.
 
     Raises:
-        RunwatchError: see :func:`runwatch.service.data_copy.copy_data`.
+        RunwatchError: See :func:`runwatch.service.data_copy.copy_data`.
     """
     from runwatch.service import data_copy
 
@@ -96,7 +96,7 @@ def read_team_status(database: Secret) -> TeamStatus:
     """Return what happens in the database of a service of several processes.
 
     Raises:
-        RunwatchError: see :func:`runwatch.service.backends.team_status.read_status`; or a package is not installed.
+        RunwatchError: See :func:`runwatch.service.backends.team_status.read_status`; or a package is not installed.
     """
     from runwatch.service.errors import make_package_error
 
@@ -111,7 +111,7 @@ def find_processes(database: Secret) -> tuple[str, ...]:
     """Return the names of the processes that use a database.
 
     Raises:
-        RunwatchError: see :func:`runwatch.service.backends.team_status.list_processes`; or a package is not installed.
+        RunwatchError: See :func:`runwatch.service.backends.team_status.list_processes`; or a package is not installed.
     """
     from runwatch.service.errors import make_package_error
 

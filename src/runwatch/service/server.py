@@ -126,10 +126,10 @@ async def run_server(
         bounds: Limit of connections; by default as many as the limit of open files allows.
 
     Raises:
-        UsageError: the host is not of this machine and ``allow_remote`` is off, or the port is invalid.
-        LocalServiceError: another service holds the data directory, the address or the socket cannot be listened on, or
+        UsageError: The host is not of this machine and ``allow_remote`` is off, or the port is invalid.
+        LocalServiceError: Another service holds the data directory, the address or the socket cannot be listened on, or
             this system has no Unix sockets.
-        DataError: the data directory or its database is unusable.
+        DataError: The data directory or its database is unusable.
     """
     require_unix_sockets()
     if not options.allow_remote and not may_be_loopback(options.host):
@@ -189,8 +189,8 @@ async def reseal_data_dir(options: ServeOptions, clock: Clock) -> int:
     The owner's key counts as one of them.
 
     Raises:
-        LocalServiceError: a service holds the data directory or the database.
-        DataError: the data directory or the database is unusable.
+        LocalServiceError: A service holds the data directory or the database.
+        DataError: The data directory or the database is unusable.
     """
     lock = await take_data_dir(options.data_dir, clock)
     try:

@@ -64,9 +64,9 @@ async def open_service_context(
         origin: Scheme, host and port of the service for callers on this machine.
 
     Raises:
-        DataError: the database is unusable.
-        LocalServiceError: it is another service's, or its secrets have another master key.
-        UsageError: the provider configuration is unusable.
+        DataError: The database is unusable.
+        LocalServiceError: It is another service's, or its secrets have another master key.
+        UsageError: The provider configuration is unusable.
     """
     timers = timers or asyncio.get_running_loop()
     sources = await asyncio.to_thread(configured_sources, options.provider_config, sample=options.sample)
@@ -133,8 +133,8 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
         keys: The master keys; other processes have to have one of them, and to seal with one.
 
     Raises:
-        DataError: the data directory belongs to another database.
-        UsageError: the address is unusable, or the package for PostgreSQL is not installed.
+        DataError: The data directory belongs to another database.
+        UsageError: The address is unusable, or the package for PostgreSQL is not installed.
     """
     file = options.data_dir / DATABASE_FILE
     if options.database is None:

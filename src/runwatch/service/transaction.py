@@ -388,7 +388,7 @@ class _DriverStatement:
         """Execute it and return its rows by column name.
 
         Raises:
-            Exception: as the driver raises it.
+            Exception: As the driver raises it.
         """
         given = {**self._own, **values}
         for name, bind in self._binders:

@@ -24,7 +24,7 @@ FindValue = Callable[[str], str]
 """Returns the text for a placeholder's name.
 
 Raises:
-    RunwatchError: the record has none.
+    RunwatchError: The record has none.
 """
 
 
@@ -46,7 +46,7 @@ def fill_words(words: Sequence[str], find: FindValue) -> list[str]:
     """Return the words with the values of their placeholders, each still one word.
 
     Raises:
-        RunwatchError: the record lacks a value, or has one that would make its word an option.
+        RunwatchError: The record lacks a value, or has one that would make its word an option.
     """
     filled: list[str] = []
     for word in words:

@@ -29,7 +29,7 @@ def run_command(verb: CommandSpec, options: CommandOptions) -> int:
     """Run a command and return its exit code. Errors are reported on stderr.
 
     Raises:
-        OSError: stdout is closed or its disk is full.
+        OSError: Stdout is closed or its disk is full.
     """
     output = CommandOutput(options.format or "table", complete=partial(_complete, options))
     call = Invocation(options, os.environ, find_paths(), output, SystemClock(), sys.stdin, verb.path)

@@ -36,7 +36,7 @@ class DatabaseVault(Vault):
         """Return the vault of a database for a start.
 
         Raises:
-            LocalServiceError: there are secrets, and the key of none is here.
+            LocalServiceError: There are secrets, and the key of none is here.
         """
         kept = await database.read(lambda transaction: transaction.list_all(sealed_secrets_table, {}))
         if kept and not any(keys.has_key_of(row["sealed"]) for row in kept):

@@ -116,7 +116,7 @@ def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
     """Return the intent of a token and use the token up.
 
     Raises:
-        RefusalError: as :func:`find` does.
+        RefusalError: As :func:`find` does.
     """
     intent = find(transaction, kind, token)
     transaction.change(entry_intents_table, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))

@@ -52,7 +52,7 @@ class Vault:
         """Store a secret and return its handle once it is on disk.
 
         Raises:
-            DataError: it cannot be written.
+            DataError: It cannot be written.
         """
         keep_secret(secret)
         handle = new_handle()
@@ -63,7 +63,7 @@ class Vault:
         """Return the secret of a handle, or ``None`` if it does not exist or no master key opens it.
 
         Raises:
-            DataError: it cannot be read.
+            DataError: It cannot be read.
         """
         return await asyncio.to_thread(self._read, handle)
 
@@ -105,7 +105,7 @@ class Vault:
         back.
 
         Raises:
-            DataError: the secrets cannot be read or written.
+            DataError: The secrets cannot be read or written.
         """
         return await asyncio.to_thread(self._take_over)
 
@@ -113,7 +113,7 @@ class Vault:
         """Return every secret by its handle, sealed as it is.
 
         Raises:
-            DataError: a secret cannot be read.
+            DataError: A secret cannot be read.
         """
         try:
             return {handle: (self._directory / handle).read_bytes() for handle in sorted(self._handles())}

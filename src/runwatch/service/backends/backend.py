@@ -39,7 +39,7 @@ class Backend(ABC):
         """Return whether nothing was ever stored in it.
 
         Raises:
-            DataError: it cannot be reached.
+            DataError: It cannot be reached.
         """
 
     @abstractmethod
@@ -47,7 +47,7 @@ class Backend(ABC):
         """Connect the writer, and create or migrate the tables.
 
         Raises:
-            DataError: it cannot be opened or migrated, is damaged or in use, or was written by a newer version.
+            DataError: It cannot be opened or migrated, is damaged or in use, or was written by a newer version.
         """
 
     @abstractmethod
@@ -63,14 +63,14 @@ class Backend(ABC):
         """Translate errors of the database itself; statement mistakes and broken constraints pass unchanged.
 
         Raises:
-            DataError: the database is damaged, or cannot be written or reached.
+            DataError: The database is damaged, or cannot be written or reached.
         """
 
     def translate_read_errors(self) -> AbstractContextManager[None]:
         """Translate errors of a database that cannot be reached for a read; others pass unchanged.
 
         Raises:
-            DataError: the database cannot be reached.
+            DataError: The database cannot be reached.
         """
         return contextlib.nullcontext()
 

@@ -30,8 +30,8 @@ async def take_data_dir(data_dir: Path, clock: Clock) -> FileLock:
     A check for a running service also takes the lock briefly, so a single failure proves nothing.
 
     Raises:
-        DataError: it is unusable.
-        LocalServiceError: a service holds it.
+        DataError: It is unusable.
+        LocalServiceError: A service holds it.
     """
     lock = lock_path(data_dir)
     try:

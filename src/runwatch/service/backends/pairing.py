@@ -19,7 +19,7 @@ def paired_with(data_dir: Path) -> str | None:
     """Return the id of the database that a data directory belongs to, or ``None``.
 
     Raises:
-        DataError: the file that says so cannot be read.
+        DataError: The file that says so cannot be read.
     """
     path = data_dir / MARK_FILE
     try:
@@ -34,7 +34,7 @@ def pair(data_dir: Path, identity: str) -> None:
     """Record that a data directory belongs to a database; do nothing if that is known.
 
     Raises:
-        DataError: it belongs to another one, or cannot be written.
+        DataError: It belongs to another one, or cannot be written.
     """
     known = paired_with(data_dir)
     if known is None:
@@ -59,7 +59,7 @@ def refuse_paired(data_dir: Path) -> None:
     """Refuse an embedded database in a data directory that belongs to another one.
 
     Raises:
-        DataError: it does.
+        DataError: It does.
     """
     if paired_with(data_dir) is not None:
         raise DataError(

@@ -156,7 +156,7 @@ class PostgresDatabase(Backend):
         parameters: Parameters of a connection, with the password if the address has one.
 
     Raises:
-        UsageError: the address is not usable.
+        UsageError: The address is not usable.
     """
 
     def __init__(
@@ -442,7 +442,7 @@ class PostgresDatabase(Backend):
         """Show the master keys to other processes; at a start, seal with the newest one that all of them have.
 
         Raises:
-            LocalServiceError: one of them seals with a key that is not here, or all have none in common.
+            LocalServiceError: One of them seals with a key that is not here, or all have none in common.
         """
         if self.keys is None:
             return
@@ -510,7 +510,7 @@ class PostgresDatabase(Backend):
         """Keep other processes out until the current transaction ends.
 
         Raises:
-            LocalServiceError: there is one, or it comes back within :data:`WATCH_S`.
+            LocalServiceError: There is one, or it comes back within :data:`WATCH_S`.
         """
         until = time.monotonic() + WATCH_S
         while not (others := connection.exec_driver_sql(_HOLDER).all()):
@@ -532,7 +532,7 @@ class PostgresDatabase(Backend):
         """Translate every error of the database at a start.
 
         Raises:
-            DataError: with what to do.
+            DataError: With what to do.
         """
         try:
             yield

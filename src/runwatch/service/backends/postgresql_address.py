@@ -36,7 +36,7 @@ def parse_address(url: Secret, program: str) -> dict[str, Any]:
         program: What the sessions are called, before process and machine.
 
     Raises:
-        UsageError: the address is not usable.
+        UsageError: The address is not usable.
     """
     if not url.reveal().startswith(SCHEMES):
         raise _unusable("It does not begin with postgresql://")

@@ -87,8 +87,8 @@ def read_status(url: Secret) -> TeamStatus:
     """Return what happens in a database, without a change to it.
 
     Raises:
-        UsageError: the address is not usable.
-        DataError: the database cannot be reached, or no service has used it.
+        UsageError: The address is not usable.
+        DataError: The database cannot be reached, or no service has used it.
     """
     backend = PostgresDatabase(url, Path())
     with backend.translate_start_errors(), Session.connect("", **backend.parameters) as connection:
@@ -110,8 +110,8 @@ def list_processes(url: Secret) -> tuple[Process, ...]:
     """Return the processes that use a database, without a change to it.
 
     Raises:
-        UsageError: the address is not usable.
-        DataError: the database cannot be reached.
+        UsageError: The address is not usable.
+        DataError: The database cannot be reached.
     """
     backend = PostgresDatabase(url, Path())
     with backend.translate_start_errors(), Session.connect("", **backend.parameters) as connection:

@@ -27,7 +27,7 @@ async def call_check(
         timeout_s: Seconds until the last byte of the response.
 
     Raises:
-        OutboundError: no complete response.
+        OutboundError: No complete response.
     """
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if key is not None:

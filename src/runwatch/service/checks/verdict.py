@@ -36,7 +36,7 @@ def parse_verdict(content: bytes) -> Verdict:
     """Parse the verdict in a response body. Unknown members are ignored.
 
     Raises:
-        InvalidVerdictError: it is anything else.
+        InvalidVerdictError: It is anything else.
     """
     try:
         value = loads_strict(content)

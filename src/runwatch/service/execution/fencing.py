@@ -52,7 +52,7 @@ class FencedDatabase:
         """Run a writing function; see :meth:`runwatch.service.database.ServiceDatabase.write`.
 
         Raises:
-            FencedOutError: another driver has claimed the run; nothing is written.
+            FencedOutError: Another driver has claimed the run; nothing is written.
         """
 
         def fenced(transaction: Transaction) -> T:

@@ -243,8 +243,8 @@ class JobEngine(Engine):
         """Take a step, again for as long as it fails.
 
         Raises:
-            FencedOutError: another driver has claimed the run.
-            HandedBackError: the engine stops.
+            FencedOutError: Another driver has claimed the run.
+            HandedBackError: The engine stops.
         """
         return await retry_forever(
             attempt, self._clock, "a run cannot take its next step", is_over=lambda: self._is_stopping

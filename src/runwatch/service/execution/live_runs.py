@@ -97,7 +97,7 @@ class LiveRuns:
         """Write something that has already happened, retrying for as long as it takes.
 
         Raises:
-            FencedOutError: another driver has claimed the run, and counts the call as lost.
+            FencedOutError: Another driver has claimed the run, and counts the call as lost.
         """
         return await retry_forever(
             partial(self.database.write, write), self.clock, "what came of a call cannot be written yet"

@@ -36,7 +36,7 @@ async def retry_forever(
         is_over: Returns whether to make no other attempt.
 
     Raises:
-        FencedOutError: another driver has claimed the run.
+        FencedOutError: Another driver has claimed the run.
         HandedBackError: ``is_over`` holds.
     """
     for failures in count():

@@ -63,7 +63,7 @@ def hash_body(value: Any) -> str:
     directories, so the spelling of a value here must never change.
 
     Raises:
-        ValueError: the value nests deeper than :data:`NESTING`.
+        ValueError: The value nests deeper than :data:`NESTING`.
     """
     parts: list[str] = []
     _spell(value, parts, 0)

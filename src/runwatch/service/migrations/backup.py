@@ -22,7 +22,7 @@ def make_backup(path: Path) -> None:
     Another connection may have an open write transaction; its uncommitted writes are not copied.
 
     Raises:
-        DataError: the copy cannot be written; no new copy exists then.
+        DataError: The copy cannot be written; no new copy exists then.
     """
     part = _part_of(path)
     try:

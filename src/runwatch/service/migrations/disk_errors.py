@@ -18,7 +18,7 @@ def translate_disk_errors(path: Path) -> Iterator[None]:
     """Translate disk errors in the block; statement mistakes and broken constraints pass unchanged.
 
     Raises:
-        DataError: the file is damaged, or the disk is full or cannot be written.
+        DataError: The file is damaged, or the disk is full or cannot be written.
     """
     try:
         yield

@@ -31,7 +31,7 @@ def migrate(engine: Engine, path: Path, target: int) -> None:
         engine: Writes to the file; the caller holds the data directory's lock.
 
     Raises:
-        DataError: the migration failed; the file is unchanged, and the error names the copy.
+        DataError: The migration failed; the file is unchanged, and the error names the copy.
     """
     with translate_disk_errors(path), _without_foreign_keys(engine) as connection:
         transaction = connection.begin()

@@ -69,7 +69,7 @@ async def test(vault: Vault, providers: Providers, connection: Row) -> ServedMod
     """Test a connection with its own secret: call the models named by its user, or list the models.
 
     Raises:
-        ProviderError: the source gave no usable response.
+        ProviderError: The source gave no usable response.
     """
     named = connection["endpoint"].get("models", [])
     return await ask(vault, providers, connection, to_test=named)
@@ -84,7 +84,7 @@ async def ask(
         to_test: Models to call once each with a minimal request; those named before are served without a call.
 
     Raises:
-        ProviderError: no usable response; ``credential_unavailable`` when the secret cannot be opened.
+        ProviderError: No usable response; ``credential_unavailable`` when the secret cannot be opened.
     """
     handle = connection["secret_handle"]
     secret = None if handle is None else await vault.get(handle)

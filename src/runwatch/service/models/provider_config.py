@@ -57,7 +57,7 @@ def configured_sources(path: Path | None, *, sample: bool) -> tuple[SourceDefini
     """Return the sources configured at a start, each id once: the sample sources if asked for, and those of a file.
 
     Raises:
-        UsageError: the file cannot be used.
+        UsageError: The file cannot be used.
     """
     configured = () if path is None else read_provider_config(path)
     return (*(SAMPLE_SOURCES if sample else ()), *configured)
@@ -67,7 +67,7 @@ def read_provider_config(path: Path) -> tuple[SourceDefinition, ...]:
     """Read the sources of a file.
 
     Raises:
-        UsageError: the file cannot be read, has the wrong format, or holds a secret. The error names the key and, if
+        UsageError: The file cannot be read, has the wrong format, or holds a secret. The error names the key and, if
             known, the line, and repeats no value.
     """
     reading = _Reading(path)
@@ -120,7 +120,7 @@ class _Reading:
         """Refuse the file because of one key.
 
         Raises:
-            UsageError: always.
+            UsageError: Always.
         """
         line = self._line(key)
         self._refuse(f"{self._path}{f':{line}' if line else ''}: '{clean_line(key)}' {message}", hint)
@@ -129,7 +129,7 @@ class _Reading:
         """Refuse a table with an unknown member.
 
         Raises:
-            UsageError: such a member exists.
+            UsageError: Such a member exists.
         """
         names = list(known)
         for name in table:

@@ -40,7 +40,7 @@ class SampleCheckClient(OutboundClient):
         """Respond as the called side would; see :meth:`runwatch.service.outbound.OutboundClient.send`.
 
         Raises:
-            OutboundError: no complete response.
+            OutboundError: No complete response.
         """
         if url.startswith(AGENT_URL):
             if url.endswith("/gone"):

@@ -156,7 +156,7 @@ async def make_history(
         count: Number of finished runs of the owner's organization, at least one.
 
     Raises:
-        DataError: the data directory is unusable, or a past run does not end.
+        DataError: The data directory is unusable, or a past run does not end.
     """
     file = backend.path if isinstance(backend, SqliteFile) else None
     unfinished = options.data_dir / _UNFINISHED

@@ -48,7 +48,7 @@ class SimulatedClock:
         """Advance by ``seconds``.
 
         Raises:
-            TimeoutError: that would pass :attr:`until`.
+            TimeoutError: That would pass :attr:`until`.
         """
         end = self._now + timedelta(seconds=max(0.0, seconds))
         if self.until is not None and end > self.until:

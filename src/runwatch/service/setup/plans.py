@@ -98,7 +98,7 @@ def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datet
     """Build the plan.
 
     Raises:
-        RefusalError: as :func:`choose` does.
+        RefusalError: As :func:`choose` does.
     """
     template_id = request.template
     chosen = choose(request, estate)

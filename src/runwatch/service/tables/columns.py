@@ -36,7 +36,7 @@ def table(name: str, words: str, *items: SchemaItem) -> Table:
         items: Indexes and constraints over several columns.
 
     Raises:
-        ValueError: a word has another form.
+        ValueError: A word has another form.
     """
     columns = [_column(word) for word in words.split()]
     return Table(name, metadata, *columns, *items, sqlite_autoincrement="sequence:int*" in words.split())

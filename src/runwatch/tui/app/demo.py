@@ -37,7 +37,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
     """Run the console on a temporary local service with a sample organization, and delete its data afterwards.
 
     Raises:
-        LocalServiceError: the service could not be stopped.
+        LocalServiceError: The service could not be stopped.
     """
     own = {name: value for name, value in environment.items() if name not in FOREIGN_VARIABLES}
     with temporary_paths() as paths:

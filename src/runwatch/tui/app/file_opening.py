@@ -29,7 +29,7 @@ def check_openable(path: Path) -> None:
     """Check that a file can be opened, before taking the terminal.
 
     Raises:
-        UsageError: it does not exist, is not a file, is not readable, or is too large.
+        UsageError: It does not exist, is not a file, is not readable, or is too large.
     """
     try:
         if not path.is_file():
@@ -47,7 +47,7 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
     """Read a file into the store and show its records.
 
     Raises:
-        RunwatchError: it cannot be read, or has no known records.
+        RunwatchError: It cannot be read, or has no known records.
     """
     name = line(path.name, 40)
     console.startup_status = f"reading {name}{console.glyphs.ellipsis}"
@@ -95,7 +95,7 @@ async def read_in_slices(content: bytes, clock: Clock, on_progress: Callable[[fl
         on_progress: Called at every yield with the progress, from 0 to 1.
 
     Raises:
-        UsageError: it has no known records.
+        UsageError: It has no known records.
     """
     # Imported here because it imports every kind of record, which the first paint does not need.
     from runwatch.view.export.record_file import read_records

@@ -21,8 +21,8 @@ def run_console(paths: Paths, environment: Mapping[str, str], options: SettingOp
         open_at: The first screen and, after a slash, an id; empty for the one of the settings.
 
     Raises:
-        SettingsError: a flag or a variable has an invalid value.
-        DataError: other users own the data directory or may write to it.
+        SettingsError: A flag or a variable has an invalid value.
+        DataError: Other users own the data directory or may write to it.
     """
     check_data_dir(paths.data_dir)
     app = ConsoleApp(LaunchOptions(paths, environment, options, open_at))
@@ -38,9 +38,9 @@ def run_console_on_file(paths: Paths, environment: Mapping[str, str], file: Path
     """Run the console on a file's records, without a service, and return the exit code.
 
     Raises:
-        UsageError: the file cannot be opened.
-        SettingsError: a variable has an invalid value.
-        DataError: other users own the data directory or may write to it.
+        UsageError: The file cannot be opened.
+        SettingsError: A variable has an invalid value.
+        DataError: Other users own the data directory or may write to it.
     """
     from runwatch.tui.app.file_opening import check_openable
 

@@ -35,7 +35,7 @@ async def resolve_startup_target(console: NavigatingApp, welcome: Callable[[Sequ
         welcome: Shows above the hints which service this is.
 
     Raises:
-        RunwatchError: the configured service is unusable, or the local service does not start.
+        RunwatchError: The configured service is unusable, or the local service does not start.
     """
 
     def start_local(directory: Path) -> LocalService:
@@ -65,7 +65,7 @@ async def open_service_session(
         database: The open database, if it is open already; it is closed with the session, and if that cannot be opened.
 
     Raises:
-        RunwatchError: the local database cannot be opened.
+        RunwatchError: The local database cannot be opened.
     """
     console.startup_status = "connecting…"
     await asyncio.to_thread(import_session)

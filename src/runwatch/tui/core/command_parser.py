@@ -78,7 +78,7 @@ def parse_command(commands: Sequence[PaletteCommand], text: str) -> CommandSugge
     """Parse a typed line.
 
     Raises:
-        CommandError: no such command, its argument is missing, or it does not accept the argument.
+        CommandError: No such command, its argument is missing, or it does not accept the argument.
     """
     text = text.strip().lstrip(":").strip()
     found = _named(commands, text)

@@ -33,7 +33,7 @@ def to_spans(text: StyledSpans, role: str = Role.PLAIN) -> tuple[StyledSpan, ...
     """Return the spans of a text; ``role`` applies to those without one.
 
     Raises:
-        TypeError: a part of it is not safe text.
+        TypeError: A part of it is not safe text.
     """
     parts: tuple[SafeText | StyledSpan, ...] = (text,) if isinstance(text, SafeText) else text
     return tuple(_checked(part if isinstance(part, tuple) else (part, role)) for part in parts)
@@ -83,7 +83,7 @@ def to_segment(text: SafeText, style: Style) -> Segment:
     """Return a segment for widgets that draw their own lines.
 
     Raises:
-        TypeError: the text is not safe text.
+        TypeError: The text is not safe text.
     """
     if not isinstance(text, SafeText):
         raise TypeError(f"only drawn text reaches the screen, not {type(text).__name__}")

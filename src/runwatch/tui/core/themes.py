@@ -145,7 +145,7 @@ def load_theme(name: str, directories: Sequence[Path]) -> Palette:
     """Read a theme from the first directory that has a file of that name.
 
     Raises:
-        SettingsError: no theme has that name, or its file is invalid; the error lists every fault with its line.
+        SettingsError: No theme has that name, or its file is invalid; the error lists every fault with its line.
     """
     for directory in directories:
         file = directory / f"{name}.toml"

@@ -233,7 +233,7 @@ def get_app(widget: Widget) -> WidgetApp:
     """Return the app of a widget.
 
     Raises:
-        TypeError: the app is not a :class:`WidgetApp`.
+        TypeError: The app is not a :class:`WidgetApp`.
     """
     app: Any = widget.app
     if not isinstance(app, WidgetApp):

@@ -27,7 +27,7 @@ async def resolve_profile_target(console: Console, name: str) -> Target:
     """Return the target of a profile with its own key; without a profile, the current target.
 
     Raises:
-        RunwatchError: the profile has no valid address, or its key is unavailable.
+        RunwatchError: The profile has no valid address, or its key is unavailable.
     """
     if name not in console.loaded.settings.profiles and console.session is not None:
         return console.session.target
@@ -39,7 +39,7 @@ async def account_text(target: Target) -> str:
     """Read the account and describe whose it is.
 
     Raises:
-        ApiError: the service is unreachable or rejects the request.
+        ApiError: The service is unreachable or rejects the request.
     """
     from runwatch.api.client import Client
 

@@ -225,7 +225,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> bool:
     """Write the file, and return whether its directory was made for it.
 
     Raises:
-        RunwatchError: it exists, or cannot be written.
+        RunwatchError: It exists, or cannot be written.
     """
     is_new = not path.parent.exists()
     try:

@@ -224,7 +224,7 @@ class _Labelling:
         """Save the user's changes; do not overwrite another console's text the user has not seen.
 
         Raises:
-            DataError: the write failed; texts written before that stay.
+            DataError: The write failed; texts written before that stay.
         """
         others: list[str] = []
         written: list[_Written] = []
@@ -338,7 +338,7 @@ class _Deciding:
         """Save the decision, or remove it; do not overwrite another console's decision the user has not seen.
 
         Raises:
-            DataError: the write failed.
+            DataError: The write failed.
         """
         other = await self._session.notes.write(
             self._session.scope, self._record.KIND, self._record.id, "decision", text, seen=self._seen

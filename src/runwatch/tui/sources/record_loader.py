@@ -62,7 +62,7 @@ async def read_object(session: ServiceSession, operation: str, record_id: str) -
     """Read the object of a record for the user.
 
     Raises:
-        RunwatchError: it cannot be read, or the response is not an object.
+        RunwatchError: It cannot be read, or the response is not an object.
     """
     await session.live.scheduler.wait_for_user_turn()
     result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))

@@ -70,7 +70,7 @@ async def copy_text(
         several_lines: Whether the text may have more than one line.
 
     Raises:
-        RunwatchError: the text has characters that a paste would act on, no route is available, or it is too long.
+        RunwatchError: The text has characters that a paste would act on, no route is available, or it is too long.
     """
     if not text or not is_clean(text) or ("\n" in text and not several_lines):
         raise RunwatchError(

@@ -32,7 +32,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     """Return the editor's command as words.
 
     Raises:
-        EditorError: no editor is set, its quotes do not close, or the program does not exist.
+        EditorError: No editor is set, its quotes do not close, or the program does not exist.
     """
     name = next((name for name in ("VISUAL", "EDITOR") if environment.get(name, "").strip()), None)
     if name is None:
@@ -57,7 +57,7 @@ async def edit_text(app: App[None], command: Sequence[str], text: str, environme
         environment: The environment variables; the editor gets all but runwatch's own.
 
     Raises:
-        EditorError: the terminal cannot be released, the editor failed, or its result is not text.
+        EditorError: The terminal cannot be released, the editor failed, or its result is not text.
     """
     directory = Path(tempfile.mkdtemp(prefix="runwatch-"))
     file = directory / "text.txt"
@@ -84,7 +84,7 @@ def terminal_given_away(app: App[None], what: str) -> Iterator[None]:
         what: The kind of program, for the error.
 
     Raises:
-        EditorError: the terminal cannot be released.
+        EditorError: The terminal cannot be released.
     """
     before = {}
     try:
@@ -111,7 +111,7 @@ async def run_in_terminal(
         stdin: Its standard input, in place of the terminal.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: It cannot be started.
     """
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=stdin)
     try:

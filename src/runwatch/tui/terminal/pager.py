@@ -22,7 +22,7 @@ def pager_command(environment: Mapping[str, str]) -> list[str]:
     """Return the pager's command as words.
 
     Raises:
-        RunwatchError: the quotes in PAGER do not close, or there is no such program.
+        RunwatchError: The quotes in PAGER do not close, or there is no such program.
     """
     try:
         chosen = shlex.split(environment.get("PAGER", ""))
@@ -46,7 +46,7 @@ async def page_text(app: App[None], text: SafeText, environment: Mapping[str, st
         environment: The environment variables; the pager gets all but runwatch's own.
 
     Raises:
-        RunwatchError: there is no pager, or the terminal cannot be released.
+        RunwatchError: There is no pager, or the terminal cannot be released.
     """
     command = pager_command(environment)
     try:

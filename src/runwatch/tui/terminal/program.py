@@ -42,7 +42,7 @@ def find_program(name: str, environment: Mapping[str, str]) -> str:
     """Return the path of a program.
 
     Raises:
-        RunwatchError: it does not exist.
+        RunwatchError: It does not exist.
     """
     path = shutil.which(Path(name).expanduser() if name.startswith("~") else name, path=environment.get("PATH"))
     if path is None:
@@ -68,7 +68,7 @@ async def run_program(
         hear: Called with all the output that is kept so far whenever there is more of it.
 
     Raises:
-        RunwatchError: it does not exist or cannot be started.
+        RunwatchError: It does not exist or cannot be started.
     """
     program = find_program(words[0], environment)
     with contextlib.ExitStack() as open_files:

@@ -56,7 +56,7 @@ def open_in_browser(address: str, data_dir: Path) -> None:
         data_dir: Directory of the redirect file, which stays for a minute.
 
     Raises:
-        RunwatchError: the address must not be opened, the file cannot be written, or no browser can read it.
+        RunwatchError: The address must not be opened, the file cannot be written, or no browser can read it.
     """
     try:
         file = write_redirect_page(address, data_dir)
@@ -92,8 +92,8 @@ def write_redirect_page(address: str, data_dir: Path) -> Path:
     """Write the redirect page, readable by its owner alone, in a new directory of its own.
 
     Raises:
-        RunwatchError: the address is neither https nor on this machine.
-        OSError: the file cannot be written.
+        RunwatchError: The address is neither https nor on this machine.
+        OSError: The file cannot be written.
     """
     why = explain_browser_refusal(address)
     if why is not None:

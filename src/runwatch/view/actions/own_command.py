@@ -71,7 +71,7 @@ def build_program_call(
         environment: The console's variables; its own ones, service keys among them, are left out.
 
     Raises:
-        RunwatchError: the record lacks a member, has a value that no argument can hold, or one that would be an option.
+        RunwatchError: The record lacks a member, has a value that no argument can hold, or one that would be an option.
     """
     values = {"id": record_id, "kind": spec.kind, "profile": place.profile, "service": place.service}
 

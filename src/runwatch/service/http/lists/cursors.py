@@ -56,7 +56,7 @@ class Cursors:
         """Return the position in a cursor of this scope.
 
         Raises:
-            ValueError: it is not a cursor of this scope.
+            ValueError: It is not a cursor of this scope.
         """
         try:
             sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)

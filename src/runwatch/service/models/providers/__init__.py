@@ -40,7 +40,7 @@ class Providers:
         connection keeps the one that works.
 
         Raises:
-            ProviderError: no usable response.
+            ProviderError: No usable response.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
@@ -57,7 +57,7 @@ class Providers:
         answer and others do not, the result names those that failed.
 
         Raises:
-            ProviderError: no usable response from any; ``suggestions`` names listed models if the name may be wrong.
+            ProviderError: No usable response from any; ``suggestions`` names listed models if the name may be wrong.
         """
         if is_sample(address.base_url):
             return self._fixture.models(address)
@@ -67,7 +67,7 @@ class Providers:
         """Have a model answer one message.
 
         Raises:
-            ProviderError: no usable response.
+            ProviderError: No usable response.
         """
         if is_sample(address.base_url):
             return await self._fixture.generate(address, prompt)

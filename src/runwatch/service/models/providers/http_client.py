@@ -139,7 +139,7 @@ class ProviderHttpClient:
         """Return what a provider serves plus the models tested by name; only the latter if it has no list.
 
         Raises:
-            ProviderError: it refused or did not respond.
+            ProviderError: It refused or did not respond.
         """
         try:
             found = await self._listed(protocol, address)
@@ -336,7 +336,7 @@ def _key_of(address: ProviderAddress) -> str | None:
     """Return the key as sent, or ``None`` for a server that needs none.
 
     Raises:
-        ProviderError: the key is missing or cannot be sent in a header; nothing was sent.
+        ProviderError: The key is missing or cannot be sent in a header; nothing was sent.
     """
     if address.auth_scheme == "none":
         return None

@@ -46,7 +46,7 @@ def served_models(answer: Any, publisher: str | None) -> tuple[list[ServedModel]
         The models, and the names of those that are left out because they do not respond with text.
 
     Raises:
-        ProviderError: it is not a list of models.
+        ProviderError: It is not a list of models.
     """
     listed = member(answer, "data") if isinstance(answer, Mapping) else answer
     if not isinstance(listed, list):

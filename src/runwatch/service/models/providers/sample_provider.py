@@ -84,7 +84,7 @@ class SampleProvider:
         """Return what a sample source serves.
 
         Raises:
-            ProviderError: the source does not exist, or its key is refused.
+            ProviderError: The source does not exist, or its key is refused.
         """
         served = [model.served for _, model in _offered(address)]
         return ServedModels(address.base_url, served, called=tuple(model.upstream_ref for model in served))
@@ -93,7 +93,7 @@ class SampleProvider:
         """Answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`.
 
         Raises:
-            ProviderError: the model does not exist, it or a mark fails the call, or the time is over.
+            ProviderError: The model does not exist, it or a mark fails the call, or the time is over.
         """
         model = prompt.model
         offered = [pair for pair in _offered(address) if pair[1].served.upstream_ref == model]

@@ -61,7 +61,7 @@ class PinBoard:
         """Read the pins of a session, also those that another console has changed.
 
         Raises:
-            DataError: the database cannot be read.
+            DataError: The database cannot be read.
         """
         if session is not self._session:
             self._session = session
@@ -157,7 +157,7 @@ class PinBoard:
         """Change the pins here and on disk.
 
         Raises:
-            DataError: the database cannot be written; nothing is changed.
+            DataError: The database cannot be written; nothing is changed.
         """
         session = self._session
         if session is not None:
@@ -294,7 +294,7 @@ async def _find(session: ServiceSession, spec: ResourceSpec[Any], record_id: str
     """Return a record, read if it is not known; ``None`` if it does not exist.
 
     Raises:
-        RunwatchError: it cannot be read.
+        RunwatchError: It cannot be read.
     """
     from runwatch.api.errors import ApiProblem
     from runwatch.tui.sources.record_loader import load_records, store_record

@@ -51,7 +51,7 @@ class PeriodScreen(ConsoleScreen):
         """Switch to another period.
 
         Raises:
-            UsageError: the text is not a valid period.
+            UsageError: The text is not a valid period.
         """
         parse_period(text, self.console.clock.now())
         self.period_text = text
