@@ -186,7 +186,7 @@ async def test_a_stopping_service_lets_calls_end_and_gives_its_runs_to_the_next_
         await work.providers.begun.wait()
         if has_heir:
             # As when there is room for a run that is just being started.
-            await work.service.context.database.write(lambda transaction: transaction.enqueue(run_id))
+            await work.service.context.database.write(lambda transaction: transaction.enqueue_run(run_id))
         with psycopg.connect(jobs.database.reveal(), autocommit=True) as other:
             other.execute('LISTEN "procrastinate_queue_v1#runs"')
             stopping = asyncio.ensure_future(stack.aclose())

@@ -230,8 +230,8 @@ class ServiceDatabase:
                         write.run(connection, self._backend, self._clock.now(), savepoint)
                 is_committing = True
         except Exception as error:
-            is_shared = len(writes) > 1 and not is_committing
-            if is_shared and self._backend.may_be_late(error) and not connection.invalidated:
+            are_several = len(writes) > 1 and not is_committing
+            if are_several and self._backend.may_be_late(error) and not connection.invalidated:
                 # Nobody knows whose error it is.
                 for write in writes:
                     self._commit(connection, [write], is_again=True)

@@ -75,9 +75,14 @@ class ServeOptions:
     pace: float = 1.0
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other processes use the database too, each with jobs of its own: a team service."""
+        return self.max_runs is not None
+
+    @property
     def shared_name(self) -> str:
         """Machine and data directory of a process of a team service, in short; empty for a service of one process."""
-        if self.max_runs is None:
+        if not self.is_shared:
             return ""
         host = os.uname().nodename.partition(".")[0]
         return clean_line(f"{host}, {Path(*Path(os.path.normpath(self.data_dir)).parts[-2:])}")

@@ -158,7 +158,7 @@ def _announce(options: ServeOptions, service: RunningServer) -> None:
         _say(sys.stdout, service_line(service.file, has_interface=options.has_interface))
         return
     stop = "runwatch serve --stop and the same data directory"
-    if options.max_runs is not None:
+    if options.is_shared:
         stop = runwatch_command("serve --stop", data_dir=str(options.data_dir))
     if not options.has_interface:
         _say(

@@ -82,7 +82,7 @@ async def open_service_context(
         vault = (
             Vault(options.data_dir, keys) if backend.keys is None else await DatabaseVault.open(database, backend.keys)
         )
-        key = await database.write(partial(_settle, options, offered_key))
+        key = await database.write(partial(_set_up_owner, options, offered_key))
         policy = OrganizationPolicies(await database.read(local_tenant), options, origin)
         providers = Providers(outbound, clock, policy.providers)
         judge = partial(evaluate, outbound, vault, database, policy)
@@ -93,9 +93,9 @@ async def open_service_context(
             key_uses=KeyUses(database, clock, timers),
             engine=_make_engine(options, backend, database, LiveRuns(database, clock, vault, providers, judge)),
             problems=ProblemResponder(database, clock, timers),
-            rate_limit=RateLimiter(options.rate_limit_rpm, clock)
-            if options.max_runs is None
-            else SharedRateLimiter(options.rate_limit_rpm, clock, database),
+            rate_limit=SharedRateLimiter(options.rate_limit_rpm, clock, database)
+            if options.is_shared
+            else RateLimiter(options.rate_limit_rpm, clock),
             cursors=await database.write(Cursors.load),
             strangers=AnonymousLimits(clock, options.rate_limit_rpm),
             timers=timers,
@@ -103,7 +103,7 @@ async def open_service_context(
             outbound=outbound,
             providers=providers,
             configured_sources=sources,
-            deliverer=WebhookSender(database, vault, outbound, policy, clock, is_shared=options.max_runs is not None),
+            deliverer=WebhookSender(database, vault, outbound, policy, clock, is_shared=options.is_shared),
             options=options,
             reach_policy=policy,
             origin=origin,
@@ -151,7 +151,7 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
         from runwatch.service.backends.postgresql import PostgresDatabase
     except ImportError as error:
         raise make_package_error(error) from error
-    if options.max_runs is None:
+    if not options.is_shared:
         return PostgresDatabase(options.database, options.data_dir)
     role = "-api" if options.max_runs == 0 else "" if options.has_interface else "-worker"
     return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", keys)
@@ -174,7 +174,7 @@ def _named_handles(transaction: Transaction) -> set[str]:
     )
 
 
-def _settle(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
+def _set_up_owner(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:
     """Give the owner a working key, and the owner's organization the limits of this start.
 
     A worker beside other processes needs no key.

@@ -82,12 +82,12 @@ class Transaction:
         """Whether runs wait in the database for a driver."""
         return self._queue is not None
 
-    def enqueue(self, execution_id: str) -> None:
+    def enqueue_run(self, execution_id: str) -> None:
         """Have a run driven, if runs wait in the database for a driver."""
         if self._queue is not None:
             self._queue.add(self._connection, execution_id)
 
-    def abort(self, execution_id: str) -> None:
+    def abort_run(self, execution_id: str) -> None:
         """Have a run driven no more, if runs wait in the database for a driver."""
         if self._queue is not None:
             self._queue.abort(self._connection, execution_id)

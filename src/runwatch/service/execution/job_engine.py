@@ -289,7 +289,7 @@ class JobEngine(Engine):
 
         def queue(transaction: Transaction) -> None:
             for execution_id in left:
-                transaction.enqueue(execution_id)
+                transaction.enqueue_run(execution_id)
             for tenant_id in limited:
                 runs.wake(transaction, tenant_id)
 

@@ -43,7 +43,7 @@ def add(transaction: Transaction, run: RunState) -> None:
     )
     _add_events(transaction, state_machine.accept(run))
     wallet.count_run(transaction, run.tenant_id, run.created_at, is_final=False)
-    transaction.enqueue(run.execution_id)
+    transaction.enqueue_run(run.execution_id)
 
 
 def load(transaction: Transaction, execution_id: str) -> RunState:
@@ -80,7 +80,7 @@ def wake(transaction: Transaction, tenant_id: str) -> None:
     room = limit - transaction.count(runs_table, {"tenant_id": tenant_id, "status": _AT_WORK})
     if room > 0:
         for row in transaction.oldest(runs_table, {"tenant_id": tenant_id, "status": "queued"}, limit=room):
-            transaction.enqueue(row["execution_id"])
+            transaction.enqueue_run(row["execution_id"])
 
 
 def is_next(transaction: Transaction, run: RunState) -> bool:

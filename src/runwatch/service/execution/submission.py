@@ -96,7 +96,7 @@ def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: 
     if run.is_final:
         raise RefusalError("invalid_state", f"The run is already {run.status}.")
     ended = runs.end(transaction, execution_id, "cancelled", "cancelled", acted_by=key_id)
-    transaction.abort(execution_id)
+    transaction.abort_run(execution_id)
     decision_log.record_decision(
         transaction, tenant_id, "execution_cancellation", "cancelled", "execution", execution_id, key_id
     )

@@ -47,7 +47,7 @@ class RequestContext(ServiceContext):
     @property
     def is_shared(self) -> bool:
         """Whether other processes use the database too."""
-        return self.options.max_runs is not None
+        return self.options.is_shared
 
     async def refresh_keys(self, authorization: Sequence[str] = (), *, key_id: str | None = None) -> None:
         """Learn what other processes have done to a key; see :meth:`ActiveKeys.refresh`."""
