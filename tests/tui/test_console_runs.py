@@ -656,7 +656,7 @@ async def test_a_test_run_is_started_through_the_form_and_the_dialog(tmp_path: P
         check_golden("120x36/run-dialog", _keyless(driven.text))
         assert driven.service.requests("POST") == []
         await driven.reaches(re.compile(r"Submit a run: done ex_scripted_10 accepted"), "tab", "enter")
-        await driven.shows("Runs › ex_scri…d_10")
+        await driven.shows("Runs › ex_…d_10")
         (sent,) = driven.service.requests("POST", "/v1/executions")
         body = loads(sent.body)
         assert body["mode"] == "echo"
@@ -716,7 +716,7 @@ async def test_a_run_that_a_429_holds_says_when_it_goes_and_goes_then(tmp_path: 
         await driven.pass_time(15)
         assert driven.service.requests("POST") == []
         await driven.pass_time(15)
-        await driven.shows("Runs › ex_scri…d_10")
+        await driven.shows("Runs › ex_…d_10")
         assert len(driven.service.requests("POST")) == 1
 
 

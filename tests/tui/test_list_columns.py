@@ -43,7 +43,7 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
         assert driven.table.shown_columns == before
 
 
-async def test_at_80_columns_a_long_reason_leaves_models_and_both_ends_of_ids(tmp_path: Path) -> None:
+async def test_at_80_columns_a_long_reason_leaves_models_and_short_ids(tmp_path: Path) -> None:
     models = ("cedar-standard", "claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929")
     reason = "needs_review · sources_without_verdict"
     runs = [
@@ -51,7 +51,7 @@ async def test_at_80_columns_a_long_reason_leaves_models_and_both_ends_of_ids(tm
         for number, model in enumerate(models)
     ]
     async with console(ScriptedService(runs=runs, account=None), tmp_path, size=SIZES[0]) as driven:
-        await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_0…0002 needs_review · sour… claude-sonnet-4…")
+        await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_…0002 needs_review · sourc… claude-sonnet-4…")
         assert set(driven.table.shown_columns) == NEEDED
         await driven.press("t")
         await driven.shows("Times are shown as local")
@@ -147,4 +147,4 @@ async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_col
     async with console(ScriptedService(receipts=receipts, account=None), tmp_path, size=SIZES[0]) as driven:
         await driven.press("2")
         await driven.comes("dispatch_internal_error ")
-        await driven.shows("no_verdict ", "ex_0…0001 ", "atlas-12b ", "none called ", "created")
+        await driven.shows("no_verdict ", "ex_…0001 ", "atlas-12b ", "none called ", "created")

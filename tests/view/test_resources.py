@@ -239,7 +239,7 @@ def test_every_column_has_a_head_and_every_server_filter_belongs_to_the_wire(spe
     ("record", "title"),
     [
         (resources.arm(display_name="Ember"), "saved model Ember"),
-        (resources.arm("arm_01M5TW3JHKW7RVFP9AM4EMY7ED", display_name=None), "saved model arm_01M5…Y7ED"),
+        (resources.arm("arm_01M5TW3JHKW7RVFP9AM4EMY7ED", display_name=None), "saved model arm_…Y7ED"),
         (resources.verifier(display_name="Notes"), "output check Notes"),
         (resources.proposal(), "proposal prop_01"),
     ],

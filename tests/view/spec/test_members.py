@@ -43,7 +43,7 @@ def test_a_column_is_titled_by_its_id_and_keeps_other_options() -> None:
     plain, titled = column("name|display_name"), id_column("run|execution_id", title="of run", hide_order=2)
 
     assert (plain.title, plain.elides_middle, plain.min_cells) == ("name", False, 4)
-    assert (titled.title, titled.elides_middle, titled.min_cells, titled.hide_order) == ("of run", True, 9, 2)
+    assert (titled.title, titled.elides_middle, titled.min_cells, titled.hide_order) == ("of run", True, 8, 2)
     assert status_column("status").cell is not None
 
 

@@ -155,24 +155,24 @@ def test_no_moment_of_the_calendar_is_too_early_or_too_late(at: datetime) -> Non
         ("key_A1b2C3", "key_A1b2C3"),
         ("ex_01HXA", "ex_01HXA"),
         ("8f21c0aa-1111-4222-8333-444455559b7e", "8f21…9b7e"),
-        ("ex_01HXAZZZZZZZZZZZZZQ7", "ex_01HX…ZZQ7"),
-        ("cred_v_0123456789abcdef0123456789abcdef", "cred_v_0123…cdef"),
-        ("sha256:0123456789abcdef", "sha256:0123…cdef"),
+        ("ex_01HXAZZZZZZZZZZZZZQ7", "ex_…ZZQ7"),
+        ("cred_v_0123456789abcdef0123456789abcdef", "cred_v_…cdef"),
+        ("sha256:0123456789abcdef", "sha256:…cdef"),
         ("abcdefghijkl", "abcdefghijkl"),
         ("pooled-open-model", "pooled-open-model"),
         ("pooled-open-model-4711", "pool…4711"),
-        ("ex_\x1b[2J\x1b[2J\x1b[2J", "ex_␛[2J…␛[2J"),
+        ("ex_\x1b[2J\x1b[2J\x1b[2J", "ex_…␛[2J"),
     ],
 )
-def test_long_ids_keep_their_prefix_and_both_ends(text: str | None, short: str) -> None:
+def test_long_ids_keep_their_prefix_and_their_end(text: str | None, short: str) -> None:
     assert shown.short_id(text) == short
 
 
 @pytest.mark.parametrize(
     ("width", "shown_as"),
-    [(29, "ex_01M8KETRKBX5E297QTEH8A6989"), (28, "ex_01M8…6989"), (12, "ex_01M8…6989"), (9, "ex_0…6989"), (8, "…6989")],
+    [(29, "ex_01M8KETRKBX5E297QTEH8A6989"), (28, "ex_…6989"), (8, "ex_…6989"), (7, "…6989")],
 )
-def test_an_id_ends_the_same_in_every_width(width: int, shown_as: str) -> None:
+def test_an_id_is_whole_or_has_its_short_form_in_every_width_that_holds_this(width: int, shown_as: str) -> None:
     assert shown.fit_id(line("ex_01M8KETRKBX5E297QTEH8A6989"), width) == shown_as
 
 

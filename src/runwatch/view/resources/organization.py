@@ -117,7 +117,7 @@ KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](
         status_column("status", min_cells=9),
         column("name|display_name", min_cells=16, whole_first=True),
         id_column("key|id|api_key_id=id"),
-        column("prefix|key_prefix", title="begins with", elides_middle=True, hide_order=2, min_cells=11),
+        id_column("prefix|key_prefix", title="begins with", hide_order=2, whole_first=False),
         column("role", hide_order=4, min_cells=6),
         time_column("created|created_at", hide_order=1),
         time_column("used|last_used_at", title="last used", hide_order=3, hide_if_empty=True),

@@ -103,7 +103,7 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         column("code", find_error_code, cell=_code, min_cells=14, whole_first=True),
         column("http|status", title="status", align="right"),
         column("request", max_cells=48, min_cells=16, whole_first=True),
-        id_column("instance=problem.instance", min_cells=13),
+        id_column("instance=problem.instance"),
         column("profile", hide_order=2, hide_if_empty=True, is_extra=True),
         column("title=problem.title", hide_order=1, max_cells=60, min_cells=8, is_extra=True),
     ),

@@ -79,9 +79,9 @@ def time_column(names: str, **options: Any) -> Column[Any]:
 
 
 def id_column(names: str, **options: Any) -> Column[Any]:
-    """Declare a column of an id, which loses its middle where it is too long."""
-    defaults = {"min_cells": 9, "whole_first": True, **options}
-    return column(names, **defaults, elides_middle=True, shows_id=names.endswith("=id"))
+    """Declare a column of an id, which is whole or in its short form."""
+    defaults = {"min_cells": 8, "whole_first": True, **options}
+    return column(names, **defaults, elides_middle=True, is_id=True, shows_id=names.endswith("=id"))
 
 
 def _name_field(names: str, value: Callable[[Any], object] | None) -> dict[str, Any]:

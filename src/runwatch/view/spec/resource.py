@@ -93,6 +93,7 @@ class Column(Field[S]):
         shared_texts: Texts of the column that many subjects share, if each adds a number of its own. They have the
             value, and every word of the cell, so a filter that is a single word needs nothing else; ``words`` are the
             rest's.
+        is_id: Whether the value is an id: where it cannot be whole, it has its short form, whatever the room.
         shows_id: Whether the value is the subject's id, and the cell a part of it.
         is_pure: Whether value and cell depend on nothing but what the subject holds.
         hide_if_empty: Whether to drop the column from a command's table if it is empty in all rows, and from an empty
@@ -123,6 +124,7 @@ class Column(Field[S]):
     searched: Literal["cell", "value", "nothing"] = "cell"
     words: tuple[str, ...] | None = None
     shared_texts: Callable[[S], tuple[str, ...]] | None = None
+    is_id: bool = False
     shows_id: bool = False
     is_pure: bool = True
     whole_first: bool = False

@@ -248,19 +248,19 @@ MAX_NAME: Final = 24
 """Maximum length of an id that is a name, such as that of a template, without an elision."""
 
 BOTH_ENDS_CELLS: Final = 9
-"""In less room an id has its end alone: ids begin with their kind and time, which many share."""
+"""In less room both ends of a text, or a label before the end of an id, say nothing."""
 
-SHORT_ID_CELLS: Final = BOTH_ENDS_CELLS + len("mdep_")
-"""The room of a shortened id with the prefix of its kind."""
+_END_CELLS: Final = 5
+"""The end of a shortened id and the mark before it."""
 
 _PREFIX: Final = lazy_pattern(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
 def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Shorten an id for a list: the prefix of its kind, four characters from each end, and a mark between them.
+    """Shorten an id: the prefix of its kind, or without one its first four characters, a mark, and its last four.
 
-    Ids of up to twelve characters, names without a digit and ids that would not get shorter stay whole. Four characters
-    at the end tell apart ids that begin with the same timestamp, as many do.
+    Ids of up to twelve characters, names without a digit and ids that would not get shorter stay whole. The end tells
+    apart ids that begin with the same timestamp, as many do.
     """
     if not text:
         return line(glyphs.unknown)
@@ -271,20 +271,17 @@ def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
     match = _PREFIX.match(shown)
     prefix = match[0] if match else ""
     rest = line(shown[len(prefix) :])
-    return line(prefix + elide_middle(rest, BOTH_ENDS_CELLS, glyphs.ellipsis))
+    if prefix:
+        return line(prefix + elide_start(rest, _END_CELLS, glyphs.ellipsis))
+    return elide_middle(rest, BOTH_ENDS_CELLS, glyphs.ellipsis)
 
 
 def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Return an id in at most ``width`` cells: whole, as :func:`short_id` does, or with less of its start.
-
-    However short, it has the same end.
-    """
+    """Return an id in at most ``width`` cells: whole, as :func:`short_id` does, or where that is too long its end."""
     if cell_width(text) <= width:
         return text
     short = short_id(text, glyphs)
-    if width >= BOTH_ENDS_CELLS:
-        return elide_middle(short, width, glyphs.ellipsis)
-    return elide_start(short, min(width, 1 + BOTH_ENDS_CELLS // 2), glyphs.ellipsis)
+    return short if cell_width(short) <= width else elide_start(short, min(width, _END_CELLS), glyphs.ellipsis)
 
 
 def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:

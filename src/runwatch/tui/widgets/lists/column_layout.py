@@ -35,7 +35,7 @@ class ColumnNeed(NamedTuple):
         whole: Width that shows every cell; not below ``head``.
         usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
         marked: Width that shows the sort mark beside the head; 0 if the list is not sorted by the column.
-        short: Width in which each cut id says all it can; 0 for texts, which say more in more room.
+        short: Width of the short forms of its ids, in any width in which these are not whole; 0 for other texts.
     """
 
     least: int
@@ -75,11 +75,10 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
     Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
-    then the former and ids in their order, an id whole or not at all, then both ends of ids, then other cells, smallest
-    need first, then the sort mark and usual widths. An id that stays cut gives what its short form does not need.
-    Where a text is cut all the same, the columns are one cell apart. In a window that is too narrow for the others, the
-    widest texts become narrower than their minimum, and at last all but the first two columns are hidden from the
-    right.
+    then the former and ids in their order, an id whole or not at all, then other cells, smallest need first, then the
+    sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a
+    window that is too narrow for the others, the widest texts become narrower than their minimum, ids last, and at last
+    all but the first two columns are hidden from the right.
 
     Args:
         needs: The widths each column needs.
@@ -103,16 +102,14 @@ def lay_out_columns(
         for gap in (COLUMN_GAP, 1):
             cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
             least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
-            least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], cells)
+            least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], needs, cells)
             wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
             widths = _share(columns, wanted, cells)
-            if _total(widths.values()) <= cells and not any(
-                _asks_for_room(columns[index], needs[index], widths[index], len(kept) - 1) for index in kept
+            free = cells - _total(widths.values())
+            if free >= 0 and not any(
+                _asks_for_room(columns[index], needs[index], widths[index], free + len(kept) - 1) for index in kept
             ):
                 break
-        cut = [index for index in kept if 0 < needs[index].short < widths[index] < needs[index].whole]
-        if cut:
-            widths = _share(columns, wanted | {index: _need_of_short_id(wanted[index]) for index in cut}, cells)
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
@@ -169,7 +166,7 @@ def _hide_columns(
         left = sorted([*left, hidden.pop()])
     while len(left) > _FIXED_COLUMNS:
         squeezed = [
-            needs[index].head if is_whole(columns[index]) else min(needs[index].least, BOTH_ENDS_CELLS)
+            needs[index].head if is_whole(columns[index]) else _narrowest(needs[index], BOTH_ENDS_CELLS)
             for index in left
         ]
         if _total(squeezed, 1) <= room:
@@ -193,8 +190,13 @@ def _legible(column: Column[Any], need: ColumnNeed) -> int:
     """Return the width below which another column leaves rather than this one is cut further."""
     if is_whole(column):
         return max(need.least, need.usual)
-    bound = BOTH_ENDS_CELLS if column.elides_middle else _bound(column)
+    bound = need.short or (BOTH_ENDS_CELLS if column.elides_middle else _bound(column))
     return max(need.least, min(max(need.whole, need.usual), bound))
+
+
+def _narrowest(need: ColumnNeed, cells: int) -> int:
+    """Return the width to which a text may be cut where there is little room; an id has its short form."""
+    return need.short or min(need.least, cells)
 
 
 def _bound(column: Column[Any]) -> int:
@@ -202,23 +204,20 @@ def _bound(column: Column[Any]) -> int:
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
-    """Return whether a column is cut and more cells would help it: long ends of an id say no more if they grow."""
-    if column.shows_id:
+    """Return whether a column is cut and more cells would help it: an id is whole or has its short form."""
+    if need.short:
         return not column.is_extra and 0 < need.whole - width <= more
     return not column.is_extra and min(need.whole, _bound(column)) > width
 
 
-def _need_of_short_id(need: ColumnNeed) -> ColumnNeed:
-    """Return what an id needs that cannot be whole: it says no more in more cells, and others may."""
-    least = min(need.least, need.short)
-    return ColumnNeed(least, max(least, need.head), max(need.short, need.head), marked=need.marked)
-
-
-def _squeeze(least: Mapping[int, int], texts: Sequence[int], room: int) -> dict[int, int]:
-    """Narrow the widest text columns until all columns fit."""
+def _squeeze(least: Mapping[int, int], texts: Sequence[int], needs: Sequence[ColumnNeed], room: int) -> dict[int, int]:
+    """Narrow the widest text columns until all columns fit, below the short form of an id only at last."""
     widths = dict(least)
     for _ in range(_total(widths.values()) - room):
-        widest = max(texts, key=widths.__getitem__, default=None)
+        widest = max(
+            texts, key=lambda index: (widths[index] > _narrowest(needs[index], BOTH_ENDS_CELLS), widths[index]),
+            default=None,
+        )  # fmt: skip
         if widest is None or widths[widest] <= 1:
             break
         widths[widest] -= 1
@@ -245,19 +244,15 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
     texts = [index for index in needs if not columns[index].elides_middle]
     for index in (index for index in texts if columns[index].whole_first):
         widen(index, min(needs[index].whole, _FIRST_CELLS), is_partly=True)
-    names = [index for index in needs if not columns[index].whole_first and not columns[index].shows_id]
+    names = [index for index in needs if not columns[index].whole_first and not needs[index].short]
     names = [index for index in names if not columns[index].is_extra]
     for index in sorted(names, key=lambda index: needs[index].whole - widths[index]):
         # Both ends of a model do until it is whole.
         widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=not columns[index].elides_middle)
-    first = [index for index in needs if columns[index].whole_first or columns[index].shows_id]
-    for index in first:
+    for index in (index for index in needs if columns[index].whole_first or needs[index].short):
         widen(index, needs[index].whole, is_partly=index in texts)
-    for index in first:
-        if columns[index].shows_id:
-            widen(index, min(BOTH_ENDS_CELLS, needs[index].whole), is_partly=False)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
-        widen(index, needs[index].whole, is_partly=True)
+        widen(index, needs[index].whole, is_partly=not needs[index].short)
     for index, need in needs.items():
         widen(index, need.marked, is_partly=False)
     for index, need in needs.items():

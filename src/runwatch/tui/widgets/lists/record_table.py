@@ -37,7 +37,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import BOTH_ENDS_CELLS, SHORT_ID_CELLS, fit_id
+from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line, truncate
 from runwatch.view.text.styled_text import StyledText
@@ -154,6 +154,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sorted_by: tuple[str, bool] | None = None
         self._natural: list[int] = [0] * len(self._columns)
         self._in_sight: list[int] = [0] * len(self._columns)
+        self._short_ids: list[int] = [0] * len(self._columns)
         self.assumed: Mapping[str, str] = {}
         self._labelled: set[str] = set()
         self._texts: Final[dict[str, set[SafeText]]] = {
@@ -221,6 +222,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
         self._in_sight = [0] * len(self._columns)
+        self._short_ids = [0] * len(self._columns)
         self._labelled.clear()
         for texts in self._texts.values():
             texts.clear()
@@ -347,7 +349,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Return a cell's text at the width of its column."""
         glyphs = get_app(self).glyphs
         mark = glyphs.ellipsis
-        if placed.column.shows_id and " " not in text:
+        if placed.column.is_id and " " not in text:
             text = fit_id(text, placed.width, glyphs)
         elif (cut := self._cuts.get(placed.column.id)) is not None:
             text = cut(text, placed.width, mark)
@@ -561,7 +563,8 @@ class RecordTable(LineList, inherit_bindings=False):
             top = self._cursor
         sight = range(top, min(top + rows, len(self.rows)))
         shown = self.shown_columns
-        nothing = {"", get_app(self).glyphs.nothing}
+        glyphs = get_app(self).glyphs
+        nothing = {"", glyphs.nothing}
         for position, column in enumerate(self._columns):
             assumed = self.assumed.get(column.id)
             if only_shown and column.id not in shown:
@@ -569,8 +572,11 @@ class RecordTable(LineList, inherit_bindings=False):
             cells = {index: self.rows[index].cell(column).text for index in indices.union(sight)}
             if any(index < MEASURED_ROWS and text not in nothing and text != assumed for index, text in cells.items()):
                 self._used.add(column.id)
-            if column.shows_id and any(" " in text for text in cells.values()):
-                self._labelled.add(column.id)
+            if column.is_id:
+                if any(" " in text for text in cells.values()):
+                    self._labelled.add(column.id)
+                short = max((cell_width(short_id(text, glyphs)) for text in cells.values()), default=0)
+                self._short_ids[position] = max(self._short_ids[position], min(short, column.max_cells))
             texts = self._texts.get(column.id)
             if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
                 texts.update(cells.values())
@@ -628,24 +634,25 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
         """Return what each column with anything to show needs, from the widths of its cells."""
-        known = zip(self._columns, widths, strict=True)
-        return {column: self._need(column, natural) for column, natural in known if self._is_used(column)}
+        known = zip(self._columns, widths, self._short_ids, strict=True)
+        return {column: self._need(column, natural, short) for column, natural, short in known if self._is_used(column)}
 
     def _is_used(self, column: Column[Any]) -> bool:
         """Whether a column has anything to show, or may have once there are rows."""
         return column.id in self._used if self._used else not column.hide_if_empty
 
-    def _need(self, column: Column[Any], natural: int) -> ColumnNeed:
+    def _need(self, column: Column[Any], natural: int, short: int) -> ColumnNeed:
         title = min(cell_width(column.title), column.max_cells)
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
         if column.id in self._labelled:
             # The start of the label and the end of the id.
-            least = max(least, BOTH_ENDS_CELLS)
+            least, short = max(least, BOTH_ENDS_CELLS), 0
+        elif short:
+            least = short
         head = max(least, title)
         marked = cell_width(self._title(column)) if self._is_sorted_by(column) else 0
-        short = SHORT_ID_CELLS if column.shows_id and column.id not in self._labelled else 0
         return ColumnNeed(least, head, max(natural, head), usual, marked, short)
 
     def _refresh_if_changed(self) -> None:
