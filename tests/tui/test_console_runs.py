@@ -334,6 +334,21 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
         assert driven.table.cursor_key == noon.CANCELLED
 
 
+async def test_the_frame_names_the_column_of_the_order_even_one_not_shown_and_which_time_if_there_are_several(
+    tmp_path: Path,
+) -> None:
+    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
+        driven.table.post_message(RecordTable.SortRequested("provider", False))
+        await driven.shows("sort provider ▲")
+        assert "provider" not in driven.table.shown_columns
+        await driven.app.go_to("keys")
+        await driven.shows("newest first")
+        driven.table.post_message(RecordTable.SortRequested("used", False))
+        await driven.shows("sort last used ▼")
+        await driven.press("S")
+        await driven.shows("sort last used ▲")
+
+
 # The mouse, and windows of every width.
 
 

@@ -141,6 +141,13 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
+def test_a_number_that_is_kept_and_does_not_fit_is_left_out_rather_than_cut() -> None:
+    columns = (*COLUMNS[:2], column("cost", "cost", align="right"), column("took", "took", never_cut=True))
+    needs = [*NEEDS[:2], ColumnNeed(20, 20, 20), ColumnNeed(4, 4, 4)]
+    kept = lay_out_columns(columns, needs, 22, keep={column.id for column in columns})
+    assert [placed.column.id for placed in kept] == ["status", "run", "took"]
+
+
 def test_a_column_is_wider_than_its_cells_only_where_the_others_are_whole() -> None:
     columns = (column("name", "name"), column("why", "why"))
     needs = [ColumnNeed(8, 8, 8, 20), ColumnNeed(4, 4, 15, 10)]

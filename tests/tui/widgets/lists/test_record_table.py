@@ -106,6 +106,18 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
             assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 35), width
 
 
+async def test_a_number_that_is_scrolled_into_sight_is_whole_at_once() -> None:
+    table = RecordTable((samples.column("status", "path", min_cells=8), samples.column("run", "count", align="right")))
+    async with running(Stage(Pane(table))) as (app, pilot):
+        path = "/v1/executions/ex_1/of_a_path_that_takes_all_the_room/that_the_window_has/x"
+        rows = [samples.row(f"r{n}", (path, "plain"), ("7", "plain")) for n in range(200)]
+        table.show([*rows, samples.row("last", (path, "plain"), ("1,234,567", "plain"))])
+        await pilot.pause()
+        table.scroll_end(animate=False)
+        await pilot.pause()
+        assert "1,234,567" in "".join(lines_of(app))
+
+
 async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut() -> None:
     table = RecordTable((samples.column("status", "created", min_cells=4), samples.column("run", "run", min_cells=12)))
     async with running(Stage(Pane(table))) as (app, pilot):

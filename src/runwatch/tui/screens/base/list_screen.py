@@ -554,13 +554,15 @@ class ListScreen(RecordScreen):
         if order is None:
             return line("")
         first = [key.words for key in self._sort if key.words]
-        if self._sorts_by_time(order):
+        # A list may have other times than that by which it is in order unasked.
+        if self._sorts_by_time(order) and any(order.field == key.field for key in self.spec.sort):
             return (label_span(", ".join([*first, "oldest first" if order.descending else "newest first"])),)
         column = next((column for column in self.spec.columns if column.id == order.field), None)
         marks = self.console.chrome_glyphs
         # The heading, which is not always the word that filters use.
         title = order.field if column is None else column.title
-        way = f"{title} {marks.falling if order.descending else marks.rising}"
+        is_falling = order.descending is not (column is not None and column.puts_newest_first)
+        way = f"{title} {marks.falling if is_falling else marks.rising}"
         return (label_span(", ".join([*first, way]) if first else f"sort {way}"),)
 
     def _sorts_by_time(self, order: SortKey) -> bool:

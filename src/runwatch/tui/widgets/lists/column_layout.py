@@ -78,7 +78,7 @@ def lay_out_columns(
     then the former and ids in their order, an id whole or not at all, then other cells, smallest need first, then the
     sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a
     window that is too narrow for the others, the widest texts become narrower than their minimum, ids last, and at last
-    all but the first two columns are hidden from the right.
+    all but the first two columns are hidden from the right, and with them every number or time that would be cut.
 
     Args:
         needs: The widths each column needs.
@@ -114,6 +114,8 @@ def lay_out_columns(
     start = 0
     for index in kept:
         width = min(widths[index], room - start)
+        if placed and width < needs[index].least and is_whole(columns[index]) and not wide:
+            continue
         if width <= 0 or (wide and width < widths[index] and len(placed) >= _FIXED_COLUMNS):
             break
         placed.append(PlacedColumn(columns[index], start, width, gap))

@@ -425,6 +425,13 @@ class RecordTable(LineList, inherit_bindings=False):
     def on_mount(self) -> None:
         self._lay_out()
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Lay out the columns for the rows that come into sight: a number among them may be wider."""
+        super().watch_scroll_y(old_value, new_value)
+        if self.is_mounted and round(old_value) != round(new_value):
+            self._measure(only_shown=True)
+            self._lay_out()
+
     def on_unmount(self) -> None:
         """Release the rows: there may be very many."""
         self.rows = self._sampled = ()
@@ -559,8 +566,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
         indices = {index for index, row in enumerate(self._sampled) if id(row) not in known}
         top, rows = round(self.scroll_y), self.rows_in_sight
-        if not top <= self._cursor < top + rows:
-            top = self._cursor
         sight = range(top, min(top + rows, len(self.rows)))
         shown = self.shown_columns
         glyphs = get_app(self).glyphs
