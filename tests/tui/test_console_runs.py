@@ -338,12 +338,12 @@ async def test_the_frame_names_the_column_of_the_order_even_one_not_shown_and_wh
     tmp_path: Path,
 ) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
-        driven.table.post_message(RecordTable.SortRequested("provider", False))
+        driven.table.post_message(RecordTable.SortRequested("provider", reverse=False))
         await driven.shows("sort provider ▲")
         assert "provider" not in driven.table.shown_columns
         await driven.app.go_to("keys")
         await driven.shows("newest first")
-        driven.table.post_message(RecordTable.SortRequested("used", False))
+        driven.table.post_message(RecordTable.SortRequested("used", reverse=False))
         await driven.shows("sort last used ▼")
         await driven.press("S")
         await driven.shows("sort last used ▲")
