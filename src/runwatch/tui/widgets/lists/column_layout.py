@@ -99,17 +99,11 @@ def lay_out_columns(
             kept = _hide_columns(columns, needs, room, kept)
         else:
             kept = [index for index in kept if columns[index].id in keep]
-        for gap in (COLUMN_GAP, 1):
-            cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
-            least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
-            least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], needs, cells)
-            wanted = {index: needs[index]._replace(least=least[index]) for index in kept}
-            widths = _share(columns, wanted, cells)
-            free = cells - _total(widths.values())
-            if free >= 0 and not any(
-                _asks_for_room(columns[index], needs[index], widths[index], free + len(kept) - 1) for index in kept
-            ):
-                break
+        widths, closer = (_find_widths(columns, needs, kept, room, gap) for gap in (COLUMN_GAP, 1))
+        if _total(widths.values()) > room or any(
+            _asks_for_room(columns[index], needs[index], widths[index], closer[index]) for index in kept
+        ):
+            gap, widths = 1, closer
     placed: list[PlacedColumn] = []
     start = 0
     for index in kept:
@@ -205,10 +199,24 @@ def _bound(column: Column[Any]) -> int:
     return _FIRST_CELLS if column.whole_first else _ENOUGH_CELLS
 
 
-def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, more: int) -> bool:
-    """Return whether a column is cut and more cells would help it: an id is whole or has its short form."""
+def _find_widths(
+    columns: Sequence[Column[Any]], needs: Sequence[ColumnNeed], kept: Sequence[int], room: int, gap: int
+) -> dict[int, int]:
+    """Return the widths of the columns that are shown, with so many cells between them."""
+    cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
+    least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
+    least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], needs, cells)
+    return _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
+
+
+def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
+    """Return whether a column is cut and columns one cell apart help it: an id is whole or has its short form.
+
+    Args:
+        closer: The width that it has then.
+    """
     if need.short:
-        return not column.is_extra and 0 < need.whole - width <= more
+        return not column.is_extra and width < need.whole <= closer
     return not column.is_extra and min(need.whole, _bound(column)) > width
 
 
