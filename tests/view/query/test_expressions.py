@@ -185,9 +185,9 @@ def test_a_mistyped_field_is_answered_with_the_nearest_one() -> None:
 @pytest.mark.parametrize(
     ("flag", "nearest", "known"),
     [
-        ("failed", "status:failed", "final, live, problem, broken, composer, review, test, cut"),
+        ("failed", "status:failed", "final, live, done, problem, broken, composer, review, test, cut"),
         ("brokn", "is:broken", "broken, "),
-        ("zzz", "", "final, live, problem, broken, composer, review, test, cut"),
+        ("zzz", "", "final, live, done, problem, broken, composer, review, test, cut"),
     ],
 )
 def test_an_unknown_flag_is_answered_with_the_nearest_words_first(flag: str, nearest: str, known: str) -> None:

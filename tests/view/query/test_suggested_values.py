@@ -22,8 +22,12 @@ KNOWN = {"status": ("failed", "completed"), "model": ("ember 7b",)}
         ("!status=faild", ""),
         ("status=faild | cost>5", ""),
         ("status=xyzzy", ""),
+        ("status:done", "is:done"),
+        ("cost>0 Live", "is:live"),
+        ("lively", ""),
     ],
 )
 def test_the_nearest_value_is_named_where_every_match_needs_another(text: str, nearest: str) -> None:
-    term = parse_filter(text, resource_named("runs")).term
-    assert suggest_value(term, lambda field: KNOWN.get(field, ())) == nearest
+    runs = resource_named("runs")
+    term = parse_filter(text, runs).term
+    assert suggest_value(term, lambda field: KNOWN.get(field, ()), runs.flags) == nearest

@@ -71,6 +71,15 @@ def test_a_facet_says_what_the_cells_say() -> None:
     assert "atlas-12b" in words["model"].values()
 
 
+def test_a_facet_says_each_thing_that_cells_say_of_one_value() -> None:
+    packets = (None, {"verdict": "no_verdict"})
+    receipts = [live_receipt(f"ex_{n}", decision_packet=packet) for n, packet in enumerate(packets)]
+    (status,) = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("status",))
+    assert [(value.term, value.text) for value in status.values] == [
+        ("status=completed", "✓ completed or ◷ no_verdict")
+    ]
+
+
 def test_two_values_that_cells_show_alike_are_told_apart() -> None:
     runs = [run(f"ex_{maker}", current={"model_key": f"{maker}/ember"}) for maker in ("acme", "river")]
     (models,) = count_facets(build_rows(RUNS, runs, CONTEXT), ("model",))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from runwatch.base.closest_word import closest_word
-from runwatch.view.query.expressions import AllOf, FieldContains, FieldEquals, Term
+from runwatch.view.query.expressions import AllOf, ContainsText, FieldContains, FieldEquals, Term
 from runwatch.view.query.parser import quote_value
 
 
-def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]]) -> str:
-    """Return the condition that was probably meant, such as ``status=failed``, or an empty text.
+def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]], flags: Collection[str] = ()) -> str:
+    """Return the condition that was probably meant, such as ``status=failed`` or ``is:live``, or an empty text.
 
     Args:
         values_of: Returns the known values of a field.
+        flags: The words after ``is:``.
     """
     for asked in _conditions(term):
+        if asked.text.casefold() in flags:
+            return f"is:{asked.text.casefold()}"
+        if isinstance(asked, ContainsText):
+            continue
         known = {value.casefold(): value for value in values_of(asked.field)}
         wanted = asked.text.casefold()
         if not any(wanted == value or (isinstance(asked, FieldContains) and wanted in value) for value in known):
@@ -25,9 +30,9 @@ def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]]) -> str:
     return ""
 
 
-def _conditions(term: Term) -> Iterator[FieldEquals | FieldContains]:
-    """Yield the conditions on values that every match fulfils."""
-    if isinstance(term, FieldEquals | FieldContains):
+def _conditions(term: Term) -> Iterator[FieldEquals | FieldContains | ContainsText]:
+    """Yield the conditions on texts that every match fulfils."""
+    if isinstance(term, FieldEquals | FieldContains | ContainsText):
         yield term
     elif isinstance(term, AllOf):
         for part in term.terms:

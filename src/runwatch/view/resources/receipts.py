@@ -25,6 +25,11 @@ def _status(receipt: Receipt, context: RenderContext) -> CellText:
     return run_outcome_cell(receipt.status, parse_packet(receipt.decision_packet), context.glyphs)
 
 
+def _verdict(receipt: Receipt) -> str | None:
+    packet = parse_packet(receipt.decision_packet)
+    return None if packet is None else packet.verdict
+
+
 def _model(receipt: Receipt, context: RenderContext) -> CellText:
     model = find_selected_option(receipt).model_key
     if model is not None:
@@ -145,6 +150,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     fields=(
         field("mode"),
         field("arm|arm_id", lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"),
+        field("verdict", _verdict),
         field("score", _score, value_type="number"),
         field("verifier|verifier_id", lines.last_check_id),
         field("completed|completed_at"),
@@ -161,7 +167,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
         "cut": lambda it: it.is_cut,
         "content": lambda it: any(True for _ in find_content(it.raw)),
     },
-    facets=("status", "reason", "check", "model", "provider", "mode"),
+    facets=("status", "reason", "check", "verdict", "model", "provider", "mode"),
     links=(
         RecordLink("run", "run", lambda it: it.id),
         RecordLink("arm", "arm", lambda it: find_selected_option(it).arm_id),

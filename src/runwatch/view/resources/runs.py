@@ -484,6 +484,7 @@ RUNS: Final = ResourceSpec[RunFacts](
     flags={
         "final": lambda run: run.is_final,
         "live": lambda run: not run.is_final,
+        "done": lambda run: run.status == "completed",
         "problem": lambda run: run.status in UNWANTED_STATES or is_rejected(run.packet.value),
         "broken": lambda run: run.status in UNWANTED_STATES,
         "composer": lambda run: run.is_composer,
@@ -513,7 +514,7 @@ RUNS: Final = ResourceSpec[RunFacts](
         ResourceAction("label", "Label and note", ""),
         ResourceAction("again", "Run it again", "", "postExecutions"),
     ),
-    facets=("status", "reason", "model", "provider", "class", "mode"),
+    facets=("status", "reason", "verdict", "model", "provider", "class", "mode"),
     links=(RecordLink("receipt", "receipt", lambda run: run.id if run.is_final else None),),
     subject=run_facts,
 )  # fmt: skip

@@ -12,6 +12,9 @@ from runwatch.view.query.parser import quote_value
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.safe_text import json_text
 
+MAX_LABEL_WORDS: Final = 3
+"""How many things that cells say of one value its label says."""
+
 MAX_READ_CELLS: Final = 20
 """Cells of a value that are read for its words; more would take longer and say the same."""
 
@@ -22,7 +25,7 @@ class FacetValue:
 
     Attributes:
         value: Value as text; ``None`` for rows without one.
-        label: What the cells say of it, if they say one thing and of no other value; else empty.
+        label: What the cells say of it, if that is little and they do not say it of another value; else empty.
     """
 
     field: str
@@ -83,8 +86,8 @@ class FacetCounts:
         )
 
     def _label(self, field: str, value: str | None) -> str:
-        words = self._words.get((field, value), set())
-        return next(iter(words)) if len(words) == 1 else ""
+        words = sorted(self._words.get((field, value), set()), key=lambda word: (str(value) not in word, word))
+        return " or ".join(words) if len(words) <= MAX_LABEL_WORDS else ""
 
 
 def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:

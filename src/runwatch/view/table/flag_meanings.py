@@ -26,6 +26,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     "runs": {
         "problem": "it failed or expired, or its review was negative",
         "broken": "it failed or expired",
+        "done": "it ended as completed, whatever its verdict",
         "composer": "a run of the Review Composer",
         "review": "its result asks you to review",
     },

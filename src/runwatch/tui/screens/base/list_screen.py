@@ -476,7 +476,7 @@ class ListScreen(RecordScreen):
                 if isinstance(value, str) and value:
                     yield value
 
-        return "" if self._query is None else suggest_value(self._query.term, values_of)
+        return "" if self._query is None else suggest_value(self._query.term, values_of, self.spec.flags)
 
     def _show_edge(self) -> None:
         state = self._source.state()
