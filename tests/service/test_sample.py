@@ -198,6 +198,11 @@ async def test_keys_are_in_one_private_file_and_nowhere_else(sample: Local) -> N
 
 async def test_the_same_seed_makes_the_same_past_and_another_seed_another(tmp_path: Path) -> None:
     first = await make(tmp_path / "one")
+    names = {key["api_key_id"]: key["display_name"] for key in first["api_keys"]}
+    used = {names[row["api_key_id"]]: row["last_used_at"] for row in first["key_uses"]}
+    submitted = [run["created_at"] for run in first["runs"]]
+    assert used["Sample automation"] in submitted, "keys were last used for runs of theirs"
+    assert used["Sample former colleague"] < used["Sample automation"] <= max(submitted) <= used["Sample dashboard"]
     assert await make(tmp_path / "two") == first
     other = await make(tmp_path / "three", seed=5)
     assert other["runs"] != first["runs"]

@@ -52,6 +52,8 @@ async def test_runs_come_and_go_while_the_user_watches(serving: Serving) -> None
         usage = await local.get("/v1/usage")
         runner = next(key for key in told_keys(local.context.options.data_dir) if key["role"] == "runner")
         assert runner["api_key_id"] in {row["api_key_id"] for row in usage["by_key"]}
+        used = {key["api_key_id"]: key["last_used_at"] for key in (await local.get("/v1/api-keys"))["api_keys"]}
+        assert used[runner["api_key_id"]] in {run["created_at"] for run in await quiet(local)}
 
 
 async def test_nothing_comes_when_nobody_has_called_for_a_minute(serving: Serving) -> None:

@@ -15,6 +15,13 @@ STORE_AFTER_S: Final = 60.0
 """Seconds that uses wait for others before a write; a killed service loses as much."""
 
 
+def store_use(transaction: Transaction, key_id: str, at: str) -> None:
+    """Write a use of a key; a later one, which another process may have written, stays."""
+    known = transaction.one(key_uses_table, {"api_key_id": key_id})
+    if known is None or known["last_used_at"] < at:
+        transaction.put(key_uses_table, {"api_key_id": key_id}, known, last_used_at=at)
+
+
 class KeyUses:
     """The last use of each key."""
 
@@ -58,12 +65,7 @@ class KeyUses:
 
         def store(transaction: Transaction) -> None:
             for key_id, at in uses.items():
-                known = transaction.one(key_uses_table, {"api_key_id": key_id})
-                if known is None:
-                    transaction.add(key_uses_table, api_key_id=key_id, last_used_at=at)
-                elif known["last_used_at"] < at:
-                    # Another process may have written a later use.
-                    transaction.change(key_uses_table, {"api_key_id": key_id}, last_used_at=at)
+                store_use(transaction, key_id, at)
 
         await self._database.write(store)
         self._not_stored = {key_id for key_id in self._not_stored if self._last[key_id] != uses.get(key_id)}

@@ -8,7 +8,9 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from runwatch.base.clock import format_iso
 from runwatch.records.requests.run import RunRequest
+from runwatch.service.access.key_uses import store_use
 from runwatch.service.errors import RefusalError
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState
@@ -126,6 +128,7 @@ def _submit(work: RunKind, chance: Random, at_once: int, transaction: Transactio
         return None
     content: dict[str, Any] = build_request(work, chance, arms, checks)
     request = RunRequest.model_validate(content)
+    store_use(transaction, sample["api_key_id"], format_iso(transaction.now))
     return submission.submit(transaction, tenant_id, sample["api_key_id"], request, content)
 
 

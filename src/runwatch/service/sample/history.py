@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, format_iso
 from runwatch.base.errors import DataError
 from runwatch.base.files import write_atomic
 from runwatch.base.json import dumps
@@ -28,6 +28,7 @@ from runwatch.records.requests.run import RunRequest
 from runwatch.service.access import api_keys
 from runwatch.service.access.authentication import Principal, add_key, add_tenant, ensure_owner, local_tenant, new_key
 from runwatch.service.access.database_vault import DatabaseVault
+from runwatch.service.access.key_uses import store_use
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import PUBLIC, OrganizationPolicies
 from runwatch.service.backends.backend import Backend
@@ -37,6 +38,7 @@ from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.state_machine import RunState
 from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.providers import Providers
@@ -241,6 +243,9 @@ class _History:
                 await self._decide(main, run_id)
         for _, chore in chores:
             await chore()
+        # The dashboard has read to the end.
+        reader = next(made["api_key_id"] for made in self._keys if made["role"] == "reader")
+        await self._tools.database.write(partial(_use, key_id=reader))
         self._write_keys()
         return key
 
@@ -256,6 +261,7 @@ class _History:
             self._add_key(transaction, tenant_id, OWNER_NAME, "reader", "Sample dashboard")
             principal = Principal(tenant_id, owner["api_key_id"], owner["role"])
             old = add_key(transaction, tenant_id, new_key(), role="runner", display_name="Sample former colleague")
+            _use(transaction, old)
             api_keys.revoke(transaction, principal, old)
             transaction.add(
                 sample_organizations_table, tenant_id=tenant_id, api_key_id=runner_id, origin=self._tools.origin
@@ -322,7 +328,11 @@ class _History:
         content = build_request(work, self._chance, who.arms, who.checks)
         key_id = who.principal.key_id if self._chance.random() < _BY_OWNER else who.runner_id
         request = RunRequest.model_validate(content)
-        accept = partial(submission.submit, tenant_id=who.tenant_id, key_id=key_id, request=request, content=content)
+
+        def accept(transaction: Transaction) -> RunState:
+            _use(transaction, key_id)
+            return submission.submit(transaction, who.tenant_id, key_id, request, content)
+
         run = await self._tools.database.write(accept)
         if work.cancel_after_s is not None:
             moment = clock.now() + timedelta(seconds=work.cancel_after_s)
@@ -376,6 +386,10 @@ class _History:
         """Write the keys to a file readable only by the owner of the data directory."""
         content = {"note": "Keys of the sample organizations. They open nothing else.", "keys": self._keys}
         write_atomic(self._tools.options.data_dir / SAMPLE_KEYS, f"{dumps(content, readable=True)}\n".encode("ascii"))
+
+
+def _use(transaction: Transaction, key_id: str) -> None:
+    store_use(transaction, key_id, format_iso(transaction.now))
 
 
 def _put_back(transaction: Transaction, main: Organization, before: Row) -> None:
