@@ -60,7 +60,10 @@ def build_header_info(console: Console) -> HeaderInfo:
     hold = None
     if hold_s > 0 and live.connection.lost_since is None:
         hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=hold_s))
-    rate = request_rate(live.budget.per_minute, live.budget.limit_rpm, is_learned=live.budget.is_learned)
+    budget = live.budget
+    rate = request_rate(
+        budget.per_minute, budget.limit_rpm, unsent=budget.unsent_per_minute, is_learned=budget.is_learned
+    )
     return HeaderInfo(
         line(session.target.profile),
         colour=_colour(console, is_production=session.target.production),

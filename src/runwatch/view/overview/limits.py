@@ -40,12 +40,13 @@ class AccountLimits:
     """Known limits of requests, quota and balance.
 
     Attributes:
-        per_minute: Requests in the last minute.
+        per_minute: Requests in the last minute that count against the limit.
         limit: Maximum requests per minute; ``None`` for no limit.
         account: The account; ``None`` if unknown.
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.
         is_learned: Whether the limit is an estimate, because the service states none.
+        unsent: Requests of the last minute that did not reach the service.
     """
 
     per_minute: int = 0
@@ -55,6 +56,7 @@ class AccountLimits:
     state: PaneState | None = None
     problems: Sequence[datetime] | None = None
     is_learned: bool = False
+    unsent: int = 0
 
 
 def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
@@ -94,7 +96,7 @@ def _account_lines(spending: AccountLimits, context: RenderContext) -> list[Link
 def _requests(spending: AccountLimits) -> LinkSpan:
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
-        request_rate(spending.per_minute, spending.limit, is_learned=spending.is_learned),
+        request_rate(spending.per_minute, spending.limit, unsent=spending.unsent, is_learned=spending.is_learned),
         Role.WARN if is_low else Role.PLAIN,
         ViewLink("requests"),
     )

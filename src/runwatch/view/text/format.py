@@ -310,16 +310,18 @@ def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
     return line(start + full * filled + empty * (cells - filled) + end)
 
 
-def request_rate(used: int, limit: int | None, *, is_learned: bool = False) -> str:
+def request_rate(used: int, limit: int | None, *, unsent: int = 0, is_learned: bool = False) -> str:
     """Describe the requests of the last minute; after a 429 the assumed limit can be below them.
 
     Args:
+        used: Those that count against the limit.
+        unsent: Those that did not reach the service.
         is_learned: Whether the limit is an estimate, because the service states none.
     """
     if limit is None:
-        return f"{used}/min"
+        return f"{used + unsent}/min"
     return (
-        f"{used}/min of {'about ' * is_learned}{limit} left {limit - used}"
+        f"{used + unsent}/min of {'about ' * is_learned}{limit} left {limit - used}"
         if used <= limit
         else f"{used}/min, slowed to {limit}"
     )
