@@ -119,6 +119,26 @@ async def test_a_screen_that_has_gone_is_reported_and_the_runs_are_shown(tmp_pat
         assert "There is no screen named nowhere." in driven.text
 
 
+async def test_a_stored_filter_that_cannot_be_read_is_told_once_and_kept_until_it_is_replaced(tmp_path: Path) -> None:
+    for screen, filter, replacement in (("runs", "age<5", "is:live"), ("tail", "at<5", "progress")):
+        save_view_state(session_file(tmp_path), ViewState(screen, filter=filter))
+        for is_corrected in (False, True):
+            async with console(service(), tmp_path, settings=RESTORE) as driven:
+                await driven.shows(f"stored filter {filter} is not applied: {filter[:-1]} needs an age such as 10m")
+                assert "filter " not in driven.lines[1], "nothing is hidden"
+                if is_corrected:
+                    await driven.press("slash")
+                    assert filter in driven.text, "it is there to be corrected"
+                    await driven.press("escape", "slash")
+                    await driven.type(replacement)
+                    await driven.press("enter")
+                    await driven.settle()
+                driven.app.exit()
+            kept = load_view_state(session_file(tmp_path))
+            assert kept is not None
+            assert kept.filter == (replacement if is_corrected else filter)
+
+
 async def test_what_was_typed_into_the_form_is_not_kept(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings=RESTORE) as driven:
         await driven.press("plus")

@@ -16,6 +16,7 @@ from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import ShellService, profile_options, service_command
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Console(WidgetApp):
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         row_marks: Ids of the marked rows, by list.
+        told_filters: Stored filters that cannot be read, as far as the user was told.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
@@ -122,6 +124,7 @@ class Console(WidgetApp):
     time_mode: TimeMode
     row_cache: RowCache | None
     row_marks: dict[str, frozenset[str]]
+    told_filters: set[str]
     run_draft: Mapping[str, str] | None
     recent_commands: list[str]
     undo: UndoStack
@@ -220,6 +223,13 @@ class Console(WidgetApp):
         """Show a warning above the hints until the user hides it."""
         self.warnings.append(warning)
         self.show_warnings()
+
+    def warn_of_filter(self, text: str, reason: str) -> None:
+        """Say once that a stored filter cannot be read, and how to write it."""
+        if text not in self.told_filters:
+            self.told_filters.add(text)
+            shown, key = line(text, 60), self.keys.shown("screen.filter")
+            self.warn(f"The stored filter {shown} is not applied: {line(reason)}. {key} corrects it.")
 
     def show_warnings(self) -> None:
         """Show the current warnings on the front screen."""

@@ -74,6 +74,7 @@ class ListScreen(RecordScreen):
         self._nearest: tuple[Query | None, str | None] = None, None
         self._settled_filter = ""
         self._is_unreadable = False
+        self._stored_filter = ""
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
         self._widths_for: object = None
@@ -294,6 +295,21 @@ class ListScreen(RecordScreen):
         """Filter as before; that is no change to undo."""
         self.filter_by(text, is_undoable=False)
 
+    def restore_stored_filter(self, text: str) -> None:
+        """Filter as a stored view or a pin says. One that cannot be read is kept, for the user to correct, and the list
+        shows all rows.
+        """
+        from runwatch.view.query.expressions import QueryError
+        from runwatch.view.query.parser import parse_filter
+
+        try:
+            parse_filter(text, self.spec, named=self.console.settings.filters)
+        except QueryError as error:
+            self._stored_filter = text
+            self.console.warn_of_filter(text, error.short_words)
+        else:
+            self.restore_filter(text)
+
     def _settle_filter(self, *, is_undoable: bool = True) -> None:
         """Note that the filter is no longer being typed, and make a change of it undoable."""
         before, self._settled_filter = self._settled_filter, self.filter_text
@@ -345,7 +361,7 @@ class ListScreen(RecordScreen):
         self._filtered_from = self.table.rows, self.table.cursor
         self._settled_filter = self.filter_text
         self._is_unreadable = False
-        self.query_one("#filter", FilterBar).edit(self.filter_text)
+        self.query_one("#filter", FilterBar).edit(self.filter_text or self._stored_filter)
         self._count_matches()
 
     def action_filters(self) -> None:
@@ -370,6 +386,7 @@ class ListScreen(RecordScreen):
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         message.stop()
         self._apply_filter("")
+        self._stored_filter = ""
         self._close_filter()
 
     def action_pause(self) -> None:
@@ -598,6 +615,8 @@ class ListScreen(RecordScreen):
         else:
             self._query = None
             self._is_unreadable = False
+        if self._query is not None:
+            self._stored_filter = ""
         self._filter_is_off = self._filter_is_off and self._is_unreadable
         if not self.has_class("-filtering"):
             self._settle_filter(is_undoable=is_undoable)

@@ -371,7 +371,7 @@ class ResourceScreen(ListScreen):
         """Return filter, sort, the selected row unless the list follows its top, and whether it is open."""
         return ViewState(
             name,
-            filter=self.filter_text,
+            filter=self.filter_text or self._stored_filter,
             is_filter_off=self._filter_is_off,
             sort=() if self._sort is self.spec.sort else tuple(key[:2] for key in self._sort),
             is_wide=self.table.is_wide,
@@ -389,8 +389,8 @@ class ResourceScreen(ListScreen):
         if view.is_wide:
             self.table.action_wide()
         if view.filter:
-            self.restore_filter(view.filter)
-            self._filter_is_off = view.is_filter_off
+            self.restore_stored_filter(view.filter)
+            self._filter_is_off = view.is_filter_off and self._query is not None
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
         self.show_crumbs()
         self.show_rows()

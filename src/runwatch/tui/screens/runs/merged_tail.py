@@ -84,7 +84,7 @@ class MergedTailScreen(EventScreen):
         self._followed: list[str] = []
         self._passed = PassedRuns()
         self._unseen = 0
-        self._filter = ""
+        self._filter = self._stored_filter = ""
         self._left_out = 0
         self._noted: SafeText | None = None
 
@@ -124,7 +124,7 @@ class MergedTailScreen(EventScreen):
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
-        return ViewState(name, filter=self._filter, selected=_BETWEEN.join(self._chosen))
+        return ViewState(name, filter=self._filter or self._stored_filter, selected=_BETWEEN.join(self._chosen))
 
     def restore_view(self, view: ViewState) -> None:
         chosen = tuple(filter(None, view.selected.split(_BETWEEN)))
@@ -133,9 +133,9 @@ class MergedTailScreen(EventScreen):
             self._chosen, self._events = chosen, None
             self._begin()
         if view.filter and not self._filter_by(view.filter):
-            self.action_filter()
-            self.query_one(FilterBar).edit(view.filter)
-            self._filter_by(view.filter)
+            self._stored_filter = view.filter
+            self.console.warn_of_filter(view.filter, self.tail.refusal)
+            self._filter_by("")
         self.show_crumbs()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -204,7 +204,7 @@ class MergedTailScreen(EventScreen):
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
-        self.query_one(FilterBar).edit(self._filter)
+        self.query_one(FilterBar).edit(self._filter or self._stored_filter)
 
     def action_pause(self) -> None:
         """Pause or resume the events, which are still read and counted; no run is added meanwhile."""
@@ -401,10 +401,13 @@ class MergedTailScreen(EventScreen):
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         is_read = self.tail.filter_by(text, is_typing=is_typing)
         self._filter = self.tail.filter_text
+        if self._filter:
+            self._stored_filter = ""
         return is_read
 
     def _take_filter_away(self) -> None:
         self.remove_class("-filtering")
+        self._stored_filter = ""
         self._filter_by("")
         self.show_hints()
         self.focus_tail()

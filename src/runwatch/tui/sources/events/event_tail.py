@@ -38,6 +38,9 @@ class EventTail:
         changed: Called when the text in the frame has changed.
         refused: Called with the reason when a filter cannot be read and is not applied.
         counted: Called with the number of matches and of all events.
+
+    Attributes:
+        refusal: Why the last filter cannot be read; empty if it can.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class EventTail:
         self._search = EventSearch(screen, lambda: self.length, show=self._show_matches, failed=changed)
         self._kept_filter: EventFilter | None = None
         self._hides_others = True
-        self._is_refused = False
+        self.refusal = ""
 
     # Called by the screen.
 
@@ -155,12 +158,12 @@ class EventTail:
         try:
             found = parse_event_filter(text, is_merged=self._is_merged, named=self._screen.console.settings.filters)
         except QueryError as error:
-            self._is_refused = True
+            self.refusal = error.short_words
             if self._search.filter is not self._kept_filter:
                 self._apply(self._kept_filter)
-            self._refused(line(f"not applied: {error.short_words}"))
+            self._refused(line(f"not applied: {self.refusal}"))
             return False
-        self._is_refused = False
+        self.refusal = ""
         if found is not None and found == self._search.filter:
             found = self._search.filter
             self._show_matches()
@@ -305,6 +308,6 @@ class EventTail:
         there = None if here is None else lines.index(here)
         self._log.update_count(moved=0 if there is None else there - self._log.cursor)
         # New events do not clear the error of an invalid filter.
-        if wanted is not None and not self._is_refused:
+        if wanted is not None and not self.refusal:
             self._counted(len(matches), self.length)
         self._changed()
