@@ -281,7 +281,7 @@ def test_a_table_on_a_terminal_fits_its_width_and_keeps_the_ids_whole(live: tupl
 def test_in_a_terminal_without_a_verb_the_console_opens_on_runs(cli: Cli) -> None:
     environment = {**cli.environment, "RUNWATCH_BASE_URL": "http://127.0.0.1:9", "RUNWATCH_API_KEY": "key-for-nobody"}
     with Terminal(cli.command(), env=environment) as terminal:
-        terminal.wait_for("Runs · executions")
+        terminal.wait_for("━ Runs ")
         terminal.type("qq")
         assert terminal.wait_exit() == 0
 

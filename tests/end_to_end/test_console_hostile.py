@@ -221,7 +221,7 @@ def opened(home: Path, service: ScriptedService, *words: str, size: tuple[int, i
 @pytest.mark.exhaustive
 def test_rows_of_runs_their_events_and_their_members_are_only_text(tmp_path: Path, service: ScriptedService) -> None:
     with opened(tmp_path, service) as driven:
-        driven.terminal.wait_for(f"Runs · executions   {len(service.runs)}")
+        driven.terminal.wait_for(f"Runs   {len(service.runs)}")
         driven.read_through(driven.begin("z"))
         driven.press("G", "z", "enter")
         driven.terminal.wait_for(f"{len(TEXTS) + 1} events")
@@ -286,6 +286,6 @@ def test_every_view_of_a_record_and_all_that_opens_over_it_is_only_text(
         terminal.type(":", until="Go to Runs")
         terminal.type("account\r", until="Account and usage")
         driven.press("G", "v", "G")
-        terminal.type("[", until="Runs · executions")
+        terminal.type("[", until="━ Runs ")
         terminal.type(",", until="Settings")
         driven.press("G")

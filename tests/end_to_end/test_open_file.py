@@ -22,7 +22,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_on_a_terminal_a_file_is_the_console_and_nothing_is_started(tmp_path: Path, file: Path) -> None:
     with console(tmp_path, "open", str(file)) as terminal:
-        terminal.wait_for("Runs · executions   2")
+        terminal.wait_for("Runs   2")
         terminal.wait_for("file runs.ndjson")
         terminal.wait_for("READ-ONLY")
         terminal.type("qq")

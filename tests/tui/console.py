@@ -315,8 +315,8 @@ async def console(
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
 _RATE: Final = re.compile(
-    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)/min"
-    r"(?P<budget>(?: of (?:about )?\d+ left \d+|, slowed to \d+)?)"
+    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)(?P<limit>(?: of (?:about )?\d+)?)"
+    r"(?P<unit> (?:requests/min|req/min|a minute))(?P<slowed>(?:, slowed to \d+)?)"
     r"|within (?P<left>\d+) requests left this minute"
 )
 """How many requests have been sent by a moment depends on how fast the machine is."""
@@ -326,16 +326,16 @@ def _with_same_numbers(row: str) -> str:
     # Searching every row for these patterns would take a twentieth of the time of all tests of the console.
     if "127.0.0.1:" in row:
         row = _PORT.sub(r"\g<1>40213", row)
-    return _RATE.sub(_same_rate, row) if "/min" in row or "requests left" in row else row
+    return _RATE.sub(_same_rate, row) if "/min" in row or "a minute" in row or "requests left" in row else row
 
 
 def _same_rate(match: re.Match[str]) -> str:
     """A rate of one digit; the header keeps its right end, other texts keep their left end."""
     if match["rate"] is None:
         return re.sub(r"\d", "0", match[0])
-    budget = " of 0 left 0" if match["budget"].startswith(",") else re.sub(r"[0-9]", "0", match["budget"])
-    spare = " " * (len(match["rate"]) - 1 + len(match["budget"]) - len(budget))
-    text = f"{match['before']}0/min{budget}"
+    rate = f"0 of 0{match['unit']}" if match["slowed"] else f"0{re.sub('[0-9]', '0', match['limit'])}{match['unit']}"
+    said = "".join(match[part] for part in ("rate", "limit", "unit", "slowed"))
+    spare, text = " " * (len(said) - len(rate)), f"{match['before']}{rate}"
     return f"{match['gap']}{text}{spare}" if match["before"] == "requests " else f"{match['gap']}{spare}{text}"
 
 

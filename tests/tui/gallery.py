@@ -108,7 +108,7 @@ class Gallery(WidgetApp):
 
 def _list() -> Pane:
     edge = BorderText(
-        line("Runs · executions   14 of 212"), line("sort age ▼"), line("updated 1s ago"),
+        line("Runs   14 of 212"), line("sort age ▼"), line("updated 1s ago"),
         line("live 3 · failed 2 · done 207"),
     )  # fmt: skip
     return Pane(RecordTable(samples.COLUMNS, id="table"), edge=edge)

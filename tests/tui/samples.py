@@ -147,7 +147,8 @@ def header(*, read_only: bool = False) -> HeaderInfo:
     """A connection to the local service."""
     return HeaderInfo(
         line("local"), read_only=read_only, host=line("127.0.0.1:40213"), key=line("key file key_A1b2"),
-        connection=(label_span("● live", Role.LIVE),), requests=line("18/min of 60 left 42"),
+        connection=(label_span("● live", Role.LIVE),), requests=line("18 of 60 requests/min"),
+        key_id=line("key_A1b2"), short_requests=line("18 of 60 req/min"),
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(
         terminal.wait_for("now 20x6")
         terminal.resize(120, 30)
         terminal.wait_for(LAST_ROW)
-        terminal.wait_for("Runs · executions")
+        terminal.wait_for("━ Runs ")
         terminal.resize(20, 5)
         terminal.wait_for("80x20")
         terminal.type("qq")

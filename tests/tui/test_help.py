@@ -54,7 +54,7 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(tmp_path: Path)
         await driven.press("escape")
         await driven.press("question_mark", "greater_than_sign")
         assert headings(driven) == [
-            "Columns of Runs · executions", "Columns that the settings can show", "States for the filter",
+            "Columns of Runs", "Columns that the settings can show", "States for the filter",
         ]  # fmt: skip
         assert "why  " in driven.text
         await driven.press("greater_than_sign")

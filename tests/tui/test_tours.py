@@ -104,7 +104,7 @@ async def test_the_tour_for_operators(tmp_path: Path, minutes: float) -> None:
         await tour.reaches(
             re.compile(r"why +The last provider call failed.*next +Start", re.DOTALL), "greater_than_sign"
         )
-        await tour.reaches("Runs · executions", "escape")
+        await tour.reaches("━ Runs ", "escape")
 
         await tour.reaches("New run", "A")
         await tour.type("Say hello.")

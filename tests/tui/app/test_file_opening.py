@@ -77,7 +77,7 @@ def a_bundle() -> bytes:
 async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: Path) -> None:
     text = lines([*echo_events("ex_1"), open_run("ex_1", "completed", mode="echo"), run("ex_2"), echo_receipt("ex_1")])
     async with opened(tmp_path, text) as driven:
-        await driven.shows("Runs · executions   2")
+        await driven.shows("Runs   2")
         assert "file kept.ndjson" in driven.lines[0]
         assert "READ-ONLY" in driven.lines[0]
         assert "from the file" in driven.text
@@ -115,7 +115,7 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
 
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")])) as driven:
-        await driven.shows("Runs · executions   2")
+        await driven.shows("Runs   2")
         for key in ("r", "f", "R"):
             await driven.press(key)
             await driven.pilot.pause()
@@ -124,21 +124,21 @@ async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
             await driven.hides("A file is open")
             await driven.reaches("A file is open instead of a service; nothing can be sent or saved.", key)
         assert driven.app.session is None
-        assert "Runs · executions   2" in driven.text
+        assert "Runs   2" in driven.text
         await driven.press("escape", "q", "q")
     assert not (tmp_path / "runwatch-data" / "console.db").exists()
 
 
 async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=(200, 50)) as driven:
-        await driven.shows("Runs · executions   2")
+        await driven.shows("Runs   2")
         assert "enter open  / filter  y copy id" in driven.lines[-1]
         assert not any(label in driven.lines[-1] for label in ("new run", "cancel", "follow", "pause", "add id"))
 
 
 async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
-        await driven.shows("Runs · executions   1")
+        await driven.shows("Runs   1")
         await driven.reaches("Label and note", "full_stop")
         off = [row for row in driven.lines if "off: this is a file" in row]
         assert [name for name in ("Label and note", "Run it again", "Follow its events") if name in "".join(off)] == [
@@ -156,7 +156,7 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
     async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
         await driven.reaches("kept.ndjson has no records of this kind.", "2")
         assert "Receipts" in driven.text
-        await driven.reaches("Saved models · arms   2", "4")
+        await driven.reaches("Saved models   2", "4")
         await driven.reaches("this is a file", "full_stop")
 
 
@@ -196,7 +196,7 @@ async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
         await driven.shows(said)
         assert "not opened" in driven.lines[0]
         (tmp_path / "kept.ndjson").write_text(lines([run("ex_1"), run("ex_2")]))
-        await driven.reaches("Runs · executions   2", "r")
+        await driven.reaches("Runs   2", "r")
         assert "not opened" not in driven.lines[0]
 
 

@@ -73,9 +73,9 @@ async def test_no_limit_is_shown_as_exceeded_when_a_429_lowers_what_is_assumed(t
         for _ in range(25):
             budget.note_users_read()
         used = budget.per_minute
-        assert build_header_info(driven.app).requests == f"{used}/min of 40 left {40 - used}"
+        assert build_header_info(driven.app).requests == f"{used} of 40 requests/min"
         budget.note_limited()
-        assert build_header_info(driven.app).requests == f"{used}/min, slowed to 20"
+        assert build_header_info(driven.app).requests == f"{used} requests/min, slowed to 20"
 
 
 async def test_a_request_that_does_not_reach_the_service_is_counted_and_uses_nothing_of_the_limit(

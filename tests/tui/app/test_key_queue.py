@@ -79,7 +79,7 @@ async def test_keys_of_one_burst_go_to_what_the_key_before_them_opens(tmp_path: 
         await driven.until(lambda: driven.app.screen.query_one(FilterBar).text == "completed", "the paste to be there")
         await driven.reaches("ex_2", "escape")
         burst(driven, ":", *"models", "enter")
-        await driven.shows("Models · model catalog")
+        await driven.shows("━ Models ")
         await driven.until(lambda: not driven.app.screen.query(CommandLine), "the command line to go")
 
 
@@ -147,7 +147,7 @@ async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tm
         await driven.shows("80x20")
         burst(driven, *"jjjjjjjjjjjjjjjjjjjj0")
         await driven.pilot.resize_terminal(120, 36)
-        await driven.shows("Runs · executions")
+        await driven.shows("━ Runs ")
         await driven.press("j")
         assert driven.app.mounted_screen.spec.name == "runs"  # type: ignore[union-attr]
         assert "No problems" not in driven.text

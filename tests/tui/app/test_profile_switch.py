@@ -88,4 +88,4 @@ async def test_production_is_a_word_at_every_width(tmp_path: Path) -> None:
         await come_home(driven)
         assert build_header_info(driven.app).is_production
         assert " PRODUCTION " in driven.lines[0]
-        assert "can change" in driven.lines[0]
+        assert "read and write" in driven.lines[0]

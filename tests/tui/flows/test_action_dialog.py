@@ -223,7 +223,7 @@ async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
         await driven.opens(ConfirmDialog, "f2")
         await driven.reaches("next + starts a run; mode live uses it · done arm_new", "tab", "enter")
-        await driven.shows("Runs · executions")
+        await driven.shows("━ Runs ")
 
 
 @pytest.mark.parametrize(("answer", "told"), [(200, "done"), (409, "(?!done)")])

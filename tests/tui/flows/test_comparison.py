@@ -59,7 +59,7 @@ async def test_of_more_than_two_marked_rows_none_is_chosen(tmp_path: Path) -> No
 
 
 async def test_every_resource_can_be_compared_and_esc_takes_the_left_side_back(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, open_at="runs", until="Runs · executions   9") as driven:
+    async with console(noon.service(), tmp_path, open_at="runs", until="Runs   9") as driven:
         await driven.press("D", "down", "D")
         await compared(driven)
         assert "execution_id" in driven.text

@@ -109,7 +109,7 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words:
 
 
 async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs", until="Runs · executions   9") as driven:
+    async with console(noon.service(), tmp_path, size=WIDE, open_at="runs", until="Runs   9") as driven:
         await driven.reaches("all 9 listed runs: one record a line", "e")
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")

@@ -21,7 +21,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
-from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_lists_text
+from runwatch.view.overview.limits import AccountLimits, account_age_text, limit_lines, missing_lists_text
 from runwatch.view.overview.links import LinkedLine, ViewLink, build_equals_filter, count_cells
 from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, count_runs
@@ -157,6 +157,14 @@ def test_the_plot_has_a_bar_for_every_five_minutes_and_the_sign_of_failure_where
     assert [bar.role for bar in bars][-2:] == ["bad", "plain"]
 
 
+def test_a_narrow_window_says_whether_it_has_room_for_the_bars() -> None:
+    few_runs, many = count_runs([ended("ex_1")]), count_runs([ended(f"ex_{n}") for n in range(10)])
+    assert compact_lines(few_runs, AccountLimits(), CONTEXT, 76).has_bars
+    assert "▁" in text(compact_lines(few_runs, AccountLimits(), CONTEXT, 76).lines)
+    assert not compact_lines(many, AccountLimits(), CONTEXT, 76).has_bars
+    assert "▁" not in text(compact_lines(many, AccountLimits(), CONTEXT, 76).lines)
+
+
 def test_midnight_ends_no_hour() -> None:
     midnight = datetime(2026, 11, 22, 0, 3, tzinfo=UTC)
     runs = [
@@ -222,14 +230,17 @@ def test_nothing_failed_and_there_is_no_table() -> None:
 def test_requests_quota_balance_and_problems_are_together() -> None:
     spending = AccountLimits(18, 60, 42, account(), problems=[NOW - timedelta(minutes=n) for n in (1, 14, 15, 80)])
     assert text(limit_lines(spending, CONTEXT)).splitlines() == [
-        "requests 18/min of 60 left 42", "quota    37 of 500 runs", "balance  18.4 USD",
+        "requests 18 of 60 a minute", "quota    37 of 500 runs used", "balance  18.4 USD",
         "problems 2 in 15 min   0.1/min",
     ]  # fmt: skip
 
 
-def test_a_quota_read_earlier_than_the_runs_says_when() -> None:
+def test_an_account_read_earlier_than_the_runs_says_when() -> None:
     spending = AccountLimits(account=account(), state=PaneState(LoadState.FRESH, age_s=48))
-    assert "37 of 500 runs, 48s ago" in text(limit_lines(spending, CONTEXT))
+    assert account_age_text(spending) == "account read 48s ago"
+    narrow = text(compact_lines(count_runs([]), spending, CONTEXT, 76).lines)
+    assert "account  quota 37 of 500 runs used · balance 18.4 USD · read 48s ago" in narrow
+    assert account_age_text(AccountLimits(account=account(), state=PaneState(LoadState.FRESH, age_s=9))) == ""
 
 
 def test_an_account_that_is_not_offered_is_no_nought() -> None:
@@ -289,8 +300,9 @@ def test_each_trouble_leads_to_its_record() -> None:
     found = find_issues([], inventory, CONTEXT)
     assert [trouble.text for trouble in found] == [
         "connection openrouter: test failed 6m ago · authentication",
-        "check Release-notes check vrf_7c1e: its response is not valid", "check Old key: its key is expired 2h ago",
-        "check Soon: its key stops in 1 day", "saved model Ember 7B Instruct arm_1: degraded · no route",
+        "output check Release-notes check vrf_7c1e: its response is not valid",
+        "output check Old key: its key is expired 2h ago",
+        "output check Soon: its key stops in 1 day", "saved model Ember 7B Instruct arm_1: degraded · no route",
         "saved model Held: held · capacity · 1m ago", "1 saved model is disabled",
     ]  # fmt: skip
     assert [trouble.way.record for trouble in found] == ["conn_1", "vrf_7c1e", "vrf_2", "vrf_3", "arm_1", "arm_2", ""]
@@ -358,7 +370,7 @@ def every_line(runs: Sequence[RunFacts], context: RenderContext, cells: int) -> 
     return [
         *live_lines(known, context, cells),
         *ended_lines(known, context),
-        *compact_lines(known, spending, context, cells),
+        *compact_lines(known, spending, context, cells).lines,
         *build_failure_matrix(known, context, cells).lines,
         *(
             issue_line(trouble, context, "enter", cells)

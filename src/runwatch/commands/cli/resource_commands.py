@@ -387,5 +387,5 @@ def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
 
 def _title(spec: ResourceSpec[Any]) -> str:
     """Return the name of the records for use in a sentence."""
-    title = spec.title.partition(" · ")[0]
+    title = spec.title
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]

@@ -317,11 +317,10 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
             screen = console.screen
         return not (text and isinstance(screen, ResourceScreen)) or screen.filter_by(text)
 
-    title = spec.title.partition(" · ")[0]
     words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
     aliases = tuple({*words, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
-    return PaletteCommand(spec.name, f"Go to {title}.", go, key, argument_name="FILTER", aliases=aliases)
+    return PaletteCommand(spec.name, f"Go to {spec.title}.", go, key, argument_name="FILTER", aliases=aliases)
 
 
 def _report(console: NavigatingApp, name: str, help: str, alias: str) -> PaletteCommand:

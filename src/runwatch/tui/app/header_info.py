@@ -61,8 +61,17 @@ def build_header_info(console: Console) -> HeaderInfo:
     if hold_s > 0 and live.connection.lost_since is None:
         hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=hold_s))
     budget = live.budget
-    rate = request_rate(
-        budget.per_minute, budget.limit_rpm, unsent=budget.unsent_per_minute, is_learned=budget.is_learned
+    rate, short_rate = (
+        line(
+            request_rate(
+                budget.per_minute,
+                budget.limit_rpm,
+                unit,
+                unsent=budget.unsent_per_minute,
+                is_learned=budget.is_learned,
+            )
+        )
+        for unit in ("requests/min", "req/min")
     )
     return HeaderInfo(
         line(session.target.profile),
@@ -74,7 +83,8 @@ def build_header_info(console: Console) -> HeaderInfo:
         key=_key_text(session.target.key_source, key_id) if session.target.key else line("no key"),
         key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
-        requests=line(rate),
+        requests=rate,
+        short_requests=short_rate,
         hold=hold,
     )
 

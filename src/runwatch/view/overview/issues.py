@@ -106,7 +106,7 @@ def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -
 
 _RUNS_ON: Final = {
     "provider": "runs on {0}", "connection": "runs over the connection {0}", "model": "runs with {0}",
-    "arm": "runs with the saved model {0}", "check": "runs under the check {0}", ALL: "runs",
+    "arm": "runs with the saved model {0}", "check": "runs under the output check {0}", ALL: "runs",
 }  # fmt: skip
 
 
@@ -161,21 +161,23 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     soon = [check for check in in_use if check not in degraded and check not in stopped and _stops_soon(check)]
 
     def unfit(check: Verifier) -> Issue:
-        words = line(status_reason_text(check.status_reason)) if check.status_reason else "cannot be used"
-        return _opens(f"check {named(check)}: {words}", Role.BAD, "verifiers", check, "check")
+        words = line(status_reason_text(check.status_reason)) if check.status_reason else check.status
+        return _opens(f"output check {named(check)}: {words}", Role.BAD, "verifiers", check, "output check")
 
     def keyless(check: Verifier) -> Issue:
         key = _key(check)
         at = key.stopped_at
         when = f" {ago(at, context.now)}" if at is not None else ""
         return _opens(
-            f"check {named(check)}: its key is {line(key.status)}{when}", Role.BAD, "verifiers", check, "check"
+            f"output check {named(check)}: its key is {line(key.status)}{when}", Role.BAD, "verifiers", check, "check"
         )
 
     def ending(check: Verifier) -> Issue:
         days = _key(check).days_remaining
         left = "1 day" if days == 1 else f"{days} days"
-        return _opens(f"check {named(check)}: its key stops in {left}", Role.WARN, "verifiers", check, "check")
+        return _opens(
+            f"output check {named(check)}: its key stops in {left}", Role.WARN, "verifiers", check, "output check"
+        )
 
     def named(check: Verifier) -> str:
         return inventory.display_name(check.id, context)
@@ -184,9 +186,9 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     all_stopped = ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked")
     all_soon = ViewLink("verifiers", f"{kept} key!=expired key!=revoked days<={SOON_DAYS}")
     return [
-        *_each(degraded, unfit, "checks cannot be used", Role.BAD, ViewLink("verifiers", "status=degraded")),
-        *_each(stopped, keyless, "checks: their keys are no longer used", Role.BAD, all_stopped),
-        *_each(soon, ending, f"checks: their keys stop within {SOON_DAYS} days", Role.WARN, all_soon),
+        *_each(degraded, unfit, "output checks are degraded", Role.BAD, ViewLink("verifiers", "status=degraded")),
+        *_each(stopped, keyless, "output checks: their keys are no longer used", Role.BAD, all_stopped),
+        *_each(soon, ending, f"output checks: their keys stop within {SOON_DAYS} days", Role.WARN, all_soon),
     ]
 
 

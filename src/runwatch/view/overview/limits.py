@@ -32,7 +32,7 @@ LABEL: Final = 8
 """Width of the label before a number, in cells."""
 
 SHOWN_AGE_S: Final = 10
-"""From this age in seconds on, the quota says how old it is, because the account is read less often than runs."""
+"""From this age in seconds on, the account says how old it is, because it is read less often than runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,55 +63,66 @@ def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedL
     """Return lines for the request budget, quota, balance and recent problems."""
     return [
         _line("requests", _requests(spending)),
-        *_account_lines(spending, context),
+        *(_line(label, part) for label, part in _account_parts(spending, context)),
         _problem_line(spending, context),
     ]
 
 
 def compact_limit_lines(spending: AccountLimits, context: RenderContext, cells: int) -> list[LinkedLine]:
-    """Return the same in two lines."""
-    dot = make_plain_span(f" {context.glyphs.dot} ")
-    account = [parts[1:] for parts in _account_lines(spending, context)]
-    if spending.account is None:
-        account = [(make_plain_span("account "), *account[0])]
-    parts = [(_requests(spending),), *account]
+    """Return the same in two lines, each part with its label."""
+    dot, room = make_plain_span(f" {context.glyphs.dot} "), cells - LABEL - 1
+    account: list[LinkedLine] = [
+        (part,) if part.text == NO_BALANCE or label == "account" else (make_plain_span(f"{label} "), part)
+        for label, part in _account_parts(spending, context)
+    ]
+    if age := account_age_text(spending):
+        account.append((make_plain_span(age.removeprefix("account ")),))
     return [
-        (make_plain_span(f"{'requests':<{LABEL}} "), *join_lines(parts, dot, cells - LABEL - 1)),
-        _problem_line(spending, context),
+        _line("requests", *join_lines([(_requests(spending),), _problem_line(spending, context)], dot, room)),
+        _line("account", *join_lines(account, dot, room)),
     ]
 
 
-def _line(label: str, part: LinkSpan) -> LinkedLine:
-    return (make_plain_span(f"{label:<{LABEL}} "), part)
+def account_age_text(spending: AccountLimits) -> str:
+    """Say how old quota and balance are where they are older than the runs beside them can be; else empty."""
+    state = spending.state
+    if spending.account is None or state is None or state.age_s is None or state.age_s < SHOWN_AGE_S:
+        return ""
+    return f"account read {short_duration(state.age_s)} ago"
 
 
-def _account_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
+def _line(label: str, *parts: LinkSpan) -> LinkedLine:
+    return (make_plain_span(f"{label:<{LABEL}} "), *parts)
+
+
+def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tuple[str, LinkSpan]]:
+    """Return what is known of the account, each with its label."""
     account = spending.account
     if account is None:
         why = "" if spending.state is None else missing_list_text(spending.state)
-        return [_line("account", make_plain_span(why or "not read yet"))]
-    return [_line("quota", _quota(account, spending.state, context)), _line("balance", _balance(account, context))]
+        return [("account", make_plain_span(why or "not read yet"))]
+    return [("quota", _quota(account, context)), ("balance", _balance(account, context))]
 
 
 def _requests(spending: AccountLimits) -> LinkSpan:
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
-        request_rate(spending.per_minute, spending.limit, unsent=spending.unsent, is_learned=spending.is_learned),
+        request_rate(
+            spending.per_minute, spending.limit, "a minute", unsent=spending.unsent, is_learned=spending.is_learned
+        ),
         Role.WARN if is_low else Role.PLAIN,
         ViewLink("requests"),
     )
 
 
-def _quota(account: Account, state: PaneState | None, context: RenderContext) -> LinkSpan:
-    """Return the used part of the quota, with its age where it is older than the runs beside it can be."""
+def _quota(account: Account, context: RenderContext) -> LinkSpan:
+    """Return the used part of the quota."""
     quota = (account.quota or Quota({})).executions or ExecutionQuota({})
     if quota.used is None:
         return _unknown_span(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
-    used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs{f', {UNLIMITED}' * is_unlimited(quota)}"
-    if state is not None and state.age_s is not None and state.age_s >= SHOWN_AGE_S:
-        used = f"{used}, {short_duration(state.age_s)} ago"
+    used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs used{f', {UNLIMITED}' * is_unlimited(quota)}"
     return make_link_span(used, role, ViewLink("account"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from runwatch.records.spend import sum_amounts
 from runwatch.records.states import QUEUED_STATES
@@ -226,18 +226,28 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
 # Narrow window: everything above in a few lines.
 
 
-def compact_lines(
-    known: RunCounts | None, spending: AccountLimits, context: RenderContext, cells: int
-) -> list[LinkedLine]:
+class CompactLines(NamedTuple):
+    """What a narrow window shows in six lines.
+
+    Attributes:
+        has_bars: Whether there was room for the bars of :func:`bars_legend`.
+    """
+
+    lines: list[LinkedLine]
+    has_bars: bool
+
+
+def compact_lines(known: RunCounts | None, spending: AccountLimits, context: RenderContext, cells: int) -> CompactLines:
     """Return live runs, ended runs and limits in six lines."""
     if known is None:
         unread = (_label("runs"), make_plain_span(NO_RUNS_READ))
-        return [unread, (), (), (), *compact_limit_lines(spending, context, cells)]
+        return CompactLines([unread, (), (), (), *compact_limit_lines(spending, context, cells)], has_bars=False)
     oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, cells, 6)]
     lines = [
         (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),
         (_label(""), *join_lines(cost, make_plain_span("   "), cells - LABEL - 1)),
     ]
+    has_bars = False
     digits = max(len(_ends(known.ended_within(HOUR, context.now), status, "", Role.QUIET).text) for status in ENDS)
     for label, span, term in (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER)):
         runs = known.ended_within(span, context.now)
@@ -246,10 +256,11 @@ def compact_lines(
             glyph, role = state_glyph(status, context.glyphs)
             number = _ends(runs, status, term, role)
             parts.append((make_link_span(f"{glyph} {number.text:>{digits}} {status}", number.role, number.way),))
-        if span is HOUR:
-            parts.append(_plot(runs, context)[:BUCKETS])
-        lines.append((_label(label), *join_lines(parts, make_plain_span("  "), cells - LABEL - 1)))
-    return lines + compact_limit_lines(spending, context, cells)
+        bars = _plot(runs, context)[:BUCKETS] if span is HOUR else ()
+        ends = join_lines([*parts, bars], make_plain_span("  "), cells - LABEL - 1)
+        has_bars = has_bars or (bool(bars) and ends[-1:] == bars[-1:])
+        lines.append((_label(label), *ends))
+    return CompactLines(lines + compact_limit_lines(spending, context, cells), has_bars)
 
 
 def _label(text: str) -> LinkSpan:

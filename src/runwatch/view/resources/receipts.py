@@ -35,7 +35,7 @@ def _model(receipt: Receipt, context: RenderContext) -> CellText:
     if model is not None:
         return model_cell(model, context)
     # A receipt with slices but without a selected option means that no model was called.
-    return StyledText(line("none called" if receipt.slices else context.glyphs.unknown), Role.QUIET)
+    return StyledText(line(context.glyphs.nothing if receipt.slices else context.glyphs.unknown), Role.QUIET)
 
 
 def _spend(receipt: Receipt, context: RenderContext) -> CellText:

@@ -189,7 +189,7 @@ async def test_r_reads_everything_again_and_enter_lists_the_runs_of_a_line(tmp_p
         assert len(service.requests("GET", "/v1/source-connections")) > read
         await driven.shows("6 of 9 runs")
         assert driven.focused is lines
-        await driven.reaches("Runs · executions   6 of 26", "enter")
+        await driven.reaches("Runs   6 of 26", "enter")
         assert isinstance(driven.app.screen, RunsScreen)
         await driven.reaches("Stands out", "escape", "escape")
         assert isinstance(driven.focused, LinkLines)

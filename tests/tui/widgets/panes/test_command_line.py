@@ -183,7 +183,7 @@ async def test_no_more_than_eight_suggestions_are_in_sight(tmp_path: Path) -> No
         bottom = next(number for number, row in enumerate(driven.lines) if "tab completes" in row)
         assert bottom - top - 2 == SHOWN
         assert "more ━┓" in driven.lines[top]
-        assert "Runs · executions" in driven.text
+        assert "─ Runs " in driven.text
         await driven.type("around")
         await driven.shows("━ Command   Find the problems, requests and ended runs around a time. ━")
 

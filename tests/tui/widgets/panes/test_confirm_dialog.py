@@ -41,7 +41,7 @@ async def test_the_whole_dialog() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
         await opened(app, pilot, samples.cancel_six())
         rows = [row.strip("┃ ") for row in lines_of(app) if row.strip("┃ ")]
-        assert rows.pop(0).startswith("local  can change")
+        assert rows.pop(0).startswith("local  read and write")
         assert rows[0].startswith("┏━ Cancel 6 runs on prod-eu ━")
         assert rows[0].endswith("━ prod-eu  write ━┓")
         assert rows[1].startswith("Cancels 6 live runs. A provider call already under way is not reversed;")

@@ -23,6 +23,7 @@ from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.writes.write_texts import unconfirmed_text
+from runwatch.tui.widgets.bars.header_bar import mode_span
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
 from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day
@@ -372,7 +373,7 @@ def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedCon
 
 def profile_label(session: ServiceSession) -> StyledSpans:
     """Return profile and mode for the frame of a dialog."""
-    mode = label_span("READ-ONLY", Role.WARN) if session.client.read_only else label_span("can change", Role.PLAIN)
+    mode = mode_span(read_only=session.client.read_only)
     return (label_span(f"{line(session.target.profile)}, ", Role.PLAIN), mode)
 
 

@@ -192,7 +192,7 @@ class ResourceScreen(ListScreen):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the resource, and the record while its detail fills the window."""
-        title = self.spec.title.partition(" · ")[0]
+        title = self.spec.title
         if self._shown and self._is_opened:
             row, glyphs = self.row, self.console.glyphs
             if row is not None and row.id == self._shown:

@@ -33,7 +33,13 @@ from runwatch.view.detail.pane_state import FAILED_STATES, is_stale, pane_status
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
-from runwatch.view.overview.limits import AccountLimits, limit_lines, missing_list_text, missing_lists_text
+from runwatch.view.overview.limits import (
+    AccountLimits,
+    account_age_text,
+    limit_lines,
+    missing_list_text,
+    missing_lists_text,
+)
 from runwatch.view.overview.links import ViewLink
 from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
@@ -321,8 +327,10 @@ class OverviewScreen(ConsoleScreen):
         assert self._runs is not None
         state = self._runs.state()
         counted = None if state.age_s is None else known
+        has_bars = counted is not None
         if self.is_narrow:
-            live.show(compact_lines(counted, spending, context, live.room))
+            lines, has_bars = compact_lines(counted, spending, context, live.room)
+            live.show(lines)
         else:
             live.show(live_lines(counted, context, live.room))
             self._lines("ended").show(ended_lines(counted, context))
@@ -331,7 +339,7 @@ class OverviewScreen(ConsoleScreen):
         # The hour goes on while nothing is read.
         old_s = state.age_s if is_stale(state) or state.load in FAILED_STATES else None
         aged = line("" if old_s is None else f"data {short_duration(old_s)} old")
-        legend = line("") if counted is None or aged else bars_legend(context, is_compact=self.is_narrow)
+        legend = bars_legend(context, is_compact=self.is_narrow) if has_bars and not aged else line("")
         self._pane("live").set_border_text(
             title=line("Now" if self.is_narrow else "Live now"),
             age=(self.age_span(state),),
@@ -341,8 +349,9 @@ class OverviewScreen(ConsoleScreen):
             title=line("Ended, last hour"), age=line(note) or legend, counters=(label_span(aged, Role.WARN),)
         )
         # The frame of the runs has no room for it beside their age.
-        waits = label_span(short_limit_wait_text(state.budget_s), Role.WARN)
-        self._pane("left").set_border_text(title=line("Requests"), age=(waits,))
+        waits = short_limit_wait_text(state.budget_s)
+        age = label_span(waits, Role.WARN) if waits else label_span(account_age_text(spending))
+        self._pane("left").set_border_text(title=line("Requests and quota"), age=(age,))
 
     def _show_standing(self, known: RunCounts) -> None:
         context, lines = self.console.render_context(), self._lines("standing")

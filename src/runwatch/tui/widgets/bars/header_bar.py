@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from textual.timer import Timer
 
 from runwatch.base.text import cell_width
-from runwatch.tui.core.rendering import StyledSpans, label_span, to_spans
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
-from runwatch.view.text.format import elapsed_clock
+from runwatch.view.text.format import elapsed_clock, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
@@ -20,6 +20,9 @@ PROFILE_CELLS: Final = 24
 HOST_CELLS: Final = 40
 KEY_CELLS: Final = (48, 32)
 """Of a key's source and id: as much as is useful, and as much as must fit if the id is not known."""
+
+_SHORTER: Final = ("key", "key", "key", "requests", "host", "mode", "time", "requests")
+"""Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
 NOTHING: Final = line("")
 
@@ -42,7 +45,8 @@ class HeaderInfo(NamedTuple):
         key: Source and id of the key, never the key itself.
         key_id: The id alone, for a narrow window; empty if it is not known.
         connection: Glyph and word for the state of the connection.
-        requests: Requests a minute and how many are left.
+        requests: Requests of the last minute in words.
+        short_requests: The same for a narrow window; empty if there is no shorter form.
         hold: The current rate-limit hold, shown instead of connection and requests.
     """
 
@@ -55,6 +59,7 @@ class HeaderInfo(NamedTuple):
     key_id: SafeText = NOTHING
     connection: StyledSpans = NOTHING
     requests: SafeText = NOTHING
+    short_requests: SafeText = NOTHING
     hold: RateLimitHold | None = None
 
 
@@ -80,40 +85,64 @@ class HeaderBar(Bar):
         self._set_timer()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
-        """Return the parts that fit; the key's source is dropped first, then its id, host, time and requests."""
+        """Return the parts that fit: some become shorter, then are left out; profile, mode and connection stay."""
         header = self.header
-        mode = label_span("READ-ONLY", Role.WARN) if header.read_only else label_span("can change", Role.PLAIN)
         profile = BarPart(((truncate(header.profile, PROFILE_CELLS), Role.PLAIN),), colour=header.colour)
         production = label_span("PRODUCTION" if header.is_production else "", Role.BAD)
         left = {
             "profile": profile,
             "production": BarPart((production,)),
-            "mode": BarPart((mode,)),
+            "mode": BarPart((mode_span(read_only=header.read_only),)),
             "host": BarPart(((truncate(header.host, HOST_CELLS), Role.QUIET),)),
-            "key": _key(header.key, KEY_CELLS[0]),
+            "key": _quiet(truncate(header.key, KEY_CELLS[0])),
         }
+        shorter = self._shorter_parts()
         if header.hold is None:
             right = {
                 "connection": BarPart(to_spans(header.connection)),
-                "requests": BarPart(((header.requests, Role.QUIET),), gap=3),
-                "time": BarPart(((line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), Role.QUIET),), gap=3),
+                "requests": _quiet(header.requests, gap=3),
+                "time": _quiet(line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), gap=3),
             }
         else:
-            room = width - measure_parts([profile, left["mode"]]) - MIN_GAP
+            mode = next(iter(shorter["mode"]), left["mode"])
+            room = width - measure_parts([profile, mode]) - MIN_GAP
             right = {"hold": BarPart(self._countdown(header.hold, room))}
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
                 del side[name]
-        for name in ("key", "key", "host", "time", "requests"):
-            if measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width:
+
+        def fits() -> bool:
+            return measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width
+
+        whole = right.get("requests")
+        for name in _SHORTER:
+            if fits():
                 break
-            short = _key(header.key_id or header.key, KEY_CELLS[1])
-            if name == "key" and "key" in left and left["key"] != short:
-                left["key"] = short
-                continue
-            left.pop(name, None)
-            right.pop(name, None)
+            side = left if name in left else right
+            part = next((it for it in shorter.get(name, ()) if name in side and it.width < side[name].width), None)
+            if part is not None:
+                side[name] = part
+            elif name != "mode":
+                side.pop(name, None)
+        # What was left out may have been wider than the words that the requests lost.
+        if whole is not None and "requests" in right:
+            short, right["requests"] = right["requests"], whole
+            if not fits():
+                right["requests"] = short
         return [*left.values()], [*right.values()]
+
+    def _shorter_parts(self) -> dict[str, Sequence[BarPart]]:
+        """Return the forms of parts for a window without room for the whole ones, the longest first."""
+        header = self.header
+        keys: tuple[SafeText, ...] = (truncate(header.key, KEY_CELLS[1]),)
+        if header.key_id:
+            shown = (truncate(header.key_id, KEY_CELLS[1]), short_id(header.key_id, get_app(self).glyphs))
+            keys = tuple(line(f"key {it}") for it in shown)
+        return {
+            "key": [_quiet(key) for key in keys],
+            "requests": [_quiet(header.short_requests, gap=3)] if header.short_requests else (),
+            "mode": () if header.read_only else [BarPart((label_span("read/write", Role.PLAIN),))],
+        }
 
     def _countdown(self, hold: RateLimitHold, room: int) -> tuple[tuple[SafeText, str], ...]:
         """Return the longest form that fits; the key that asks anyway is dropped last."""
@@ -138,5 +167,10 @@ class HeaderBar(Bar):
         self._timer = self.set_timer(max(0.05, seconds), self.tick)
 
 
-def _key(text: SafeText, cells: int) -> BarPart:
-    return BarPart(((truncate(text, cells), Role.QUIET),))
+def mode_span(*, read_only: bool) -> StyledSpan:
+    """Say whether the console can change what the service has."""
+    return label_span("READ-ONLY", Role.WARN) if read_only else label_span("read and write", Role.PLAIN)
+
+
+def _quiet(text: SafeText, *, gap: int = 2) -> BarPart:
+    return BarPart(((text, Role.QUIET),), gap=gap)
