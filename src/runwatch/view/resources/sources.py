@@ -84,7 +84,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     name="sources",
     singular="connection",
     name_of=lambda it: it.display_name,
-    title="Sources · source connections",
+    title="Sources",
     columns=(
         status_column("status", _standing, min_cells=10),
         column("name|display_name", min_cells=18, whole_first=True),
@@ -139,7 +139,7 @@ PROFILES: Final[ResourceSpec[Any]] = ResourceSpec[SourceProfile](
     name="profiles",
     singular="source",
     name_of=lambda it: it.id,
-    title="Available sources · source profiles",
+    title="Available sources",
     columns=(
         column("source|id|source_id=id", min_cells=12, max_cells=32),
         column("kind|source_kind", hide_order=1, min_cells=8),
