@@ -9,7 +9,15 @@ import pytest
 
 from runwatch.records.event import RunEvent
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_wall import MAX_TILES, WallGrid, find_trouble, fit_wall, wall_order
+from runwatch.view.runs.run_wall import (
+    MAX_TILES,
+    WallGrid,
+    find_trouble,
+    fit_wall,
+    keeps_grid,
+    place_runs,
+    wall_order,
+)
 from runwatch.view.text.format import RenderContext
 from tests.support import builders
 from tests.tui.noon import at
@@ -45,6 +53,38 @@ def test_tiles_are_as_large_as_the_window_allows(size: tuple[int, int], runs: in
 )  # fmt: skip
 def test_the_last_tile_leaves_no_hole_beside_it(grid: WallGrid, runs: int, cells: int) -> None:
     assert grid.columns_of_last(runs) == cells
+
+
+CALM, ENDED, TRIED_AGAIN, FAILED = (2, 0), (3, 0), (0, -3), (1, -4)
+
+
+@pytest.mark.parametrize(
+    ("placed", "run_ids", "troubled", "places"),
+    [
+        ("", "abc", {}, "abc"),
+        ("abc", "abc", {"a": ENDED, "b": ENDED}, "abc"),
+        ("abc", "abcd", {}, "abcd"),
+        ("abcd", "acde", {}, "aecd"),
+        ("abcd", "acd", {}, "adc"),
+        ("abcd", "a", {}, "a"),
+        ("abcd", "abcd", {"c": FAILED}, "cbad"),
+        ("cbad", "abcd", {"c": FAILED, "d": FAILED}, "cbad"),
+        ("cbad", "abcd", {"c": FAILED, "d": TRIED_AGAIN}, "dbac"),
+        ("abcdef", "abcdef", {"a": FAILED, "e": FAILED, "f": FAILED}, "aefdbc"),
+        ("abcdef", "abcdef", {"b": ENDED, "c": ENDED, "f": ENDED}, "aecdbf"),
+        ("abcdef", "abcdef", dict.fromkeys("abcdef", FAILED), "abcdef"),
+    ],
+)
+def test_a_run_keeps_its_tile_and_only_the_worst_trouble_gets_the_first_one(
+    placed: str, run_ids: str, troubled: dict[str, tuple[int, int]], places: str
+) -> None:
+    ranks = dict.fromkeys(run_ids, CALM) | troubled
+    assert "".join(place_runs(placed, run_ids, ranks, tiles=4 if len(placed) == 6 else 9)) == places
+
+
+def test_a_grid_stays_while_no_row_of_it_is_empty() -> None:
+    grid = WallGrid(3, 4, 9, 2, 2)
+    assert [keeps_grid(grid, runs) for runs in (6, 7, 9, 10)] == [False, True, True, False]
 
 
 def test_no_window_follows_more_runs_than_can_be_read() -> None:
@@ -87,4 +127,5 @@ def test_live_runs_in_trouble_come_first_and_those_that_ended_well_last() -> Non
         ("running", 1), ("failed", 0), ("running", 0), ("completed", 0),
     ]  # fmt: skip
     later = RenderContext(NOON + timedelta(minutes=5))
-    assert find_trouble(facts(), [], later).weight == 2
+    assert find_trouble(facts("queued"), [], later).weight == 2
+    assert find_trouble(facts(), [], later).weight == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -70,6 +70,9 @@ class Trouble(NamedTuple):
     role: Role
 
 
+_RANKS_OF_TROUBLE: Final = (0, 1)
+"""First part of the sort key of live and ended runs in trouble."""
+
 _NONE: Final = Trouble(0, line(""), Role.QUIET)
 
 
@@ -89,6 +92,55 @@ def no_live_run_text(new: str, mark: str, shows: str, passed: str = "") -> SafeT
     """
     start = f"{new} starts one; on" if new else "On"
     return line(f"No run is live.{passed} {start} Runs, {mark} marks runs and {shows} the marked ones.")
+
+
+def place_runs(
+    placed: Sequence[str], run_ids: Sequence[str], ranks: Mapping[str, tuple[int, int]], tiles: int
+) -> list[str]:
+    """Return the runs in the order of their tiles. A run keeps its place while it is shown.
+
+    A new run takes the place of one that has left, or comes last; a place that stays free goes to the last run. The
+    first tile, the largest, belongs to the run in the worst trouble, which changes places with the run there. In the
+    same way runs in trouble come from other pages to the first one, and live runs where others have ended.
+
+    Args:
+        placed: The runs in their places before.
+        run_ids: Those to show now.
+        ranks: What :func:`wall_order` says of each.
+        tiles: How many fit on a page.
+    """
+    shown, before = set(run_ids), set(placed)
+    new = [run_id for run_id in run_ids if run_id not in before]
+    places = [run_id if run_id in shown else new.pop(0) if new else "" for run_id in placed]
+    places += new
+    while "" in places:
+        last = places.pop()
+        if last:
+            places[places.index("")] = last
+    troubled = sorted((run_id for run_id in places if ranks[run_id][0] in _RANKS_OF_TROUBLE), key=ranks.__getitem__)
+    if troubled and ranks[troubled[0]] < ranks[places[0]]:
+        _swap(places, 0, places.index(troubled[0]))
+
+    def group(run_id: str) -> int:
+        rank = ranks[run_id][0]
+        return 0 if rank in _RANKS_OF_TROUBLE else rank
+
+    for run_id in sorted(places[tiles:], key=ranks.__getitem__):
+        less = [other for other in places[1:tiles] if group(other) > group(run_id)]
+        if less:
+            # Of those that matter least, the one that is here longest has told most of its story.
+            oldest = min(less, key=lambda other: (-group(other), run_ids.index(other)))
+            _swap(places, places.index(run_id), places.index(oldest))
+    return places
+
+
+def _swap(places: list[str], one: int, other: int) -> None:
+    places[one], places[other] = places[other], places[one]
+
+
+def keeps_grid(grid: WallGrid, runs: int) -> bool:
+    """Whether a grid still suits a page of so many runs: all fit, and none of its rows is empty."""
+    return grid.tiles - grid.columns < runs <= grid.tiles
 
 
 def fit_wall(cells: int, rows: int, runs: int) -> WallGrid:
@@ -146,7 +198,9 @@ def _quiet_s(facts: RunFacts, events: Sequence[RunEvent], now: datetime) -> floa
     """Return for how many seconds a live run has said nothing; ``None`` if it has ended or that is not known."""
     if facts.is_final:
         return None
-    since = next((event.at for event in reversed(events) if event.at is not None), facts.run.created_at)
+    # A run at work has events; before they are read, when it was created says nothing of its silence.
+    created = facts.run.created_at if facts.status in QUEUED_STATES else None
+    since = next((event.at for event in reversed(events) if event.at is not None), created)
     return None if since is None else (now - since).total_seconds()
 
 
@@ -156,4 +210,4 @@ def wall_order(facts: RunFacts, trouble: Trouble) -> tuple[int, int]:
     Of each, the worst comes first.
     """
     is_bad = trouble.weight > 1
-    return 2 * (not is_bad) + facts.is_final, -trouble.weight
+    return len(_RANKS_OF_TROUBLE) * (not is_bad) + facts.is_final, -trouble.weight

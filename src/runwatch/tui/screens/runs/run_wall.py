@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 from textual.containers import Container
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -34,8 +35,10 @@ from runwatch.view.runs.run_wall import (
     WallGrid,
     find_trouble,
     fit_wall,
+    keeps_grid,
     no_live_run_text,
     passed_runs_text,
+    place_runs,
     wall_order,
 )
 from runwatch.view.text.copied_text import copied_word
@@ -103,7 +106,9 @@ class RunWallScreen(ConsoleScreen):
         self._run_ids: list[str] = []
         self._order: list[str] = []
         self._page = 0
+        self._live = 0
         self._grid = WallGrid(1, 1, 1)
+        self._wall_size = Size()
         self._events: dict[str, list[RunEvent]] = {}
         self._counts: dict[str, int] = {}
         self._troubles: dict[str, Trouble] = {}
@@ -300,7 +305,7 @@ class RunWallScreen(ConsoleScreen):
 
     @property
     def _shown(self) -> list[str]:
-        """The runs on this page, the one in trouble first."""
+        """The runs on this page, in the order of its tiles."""
         first = self._page * self._grid.tiles
         return self._order[first : first + self._grid.tiles]
 
@@ -395,7 +400,7 @@ class RunWallScreen(ConsoleScreen):
         return as_known_now(session, RunFacts(Run({"execution_id": run_id}), last_event=last, label=label))
 
     def _draw(self) -> None:
-        """Order the runs by trouble, arrange the tiles, and fill them."""
+        """Give each run its place, arrange the tiles, and fill them."""
         if not self.is_mounted or self.console.session is None:
             return
         context = self.console.render_context()
@@ -403,19 +408,26 @@ class RunWallScreen(ConsoleScreen):
         self._troubles = {
             run_id: find_trouble(known, self._events.get(run_id, ()), context) for run_id, known in facts.items()
         }
-        self._order = sorted(self._run_ids, key=lambda run_id: wall_order(facts[run_id], self._troubles[run_id]))
+        self._live = sum(not known.is_final for known in facts.values())
+        self._fit(len(facts))
+        ranks = {run_id: wall_order(facts[run_id], self._troubles[run_id]) for run_id in self._run_ids}
+        self._order = place_runs(self._order, self._run_ids, ranks, self._grid.tiles if self._wall_size else len(facts))
         self._arrange()
         self._fill()
         self._show_note()
         self.show_crumbs()
 
+    def _fit(self, runs: int) -> None:
+        """Choose the grid for so many runs; the one there is stays while it suits them."""
+        size = self.query_one("#wall", Container).size
+        if size.width and (size != self._wall_size or not keeps_grid(self._grid, runs)):
+            self._wall_size, self._grid = size, fit_wall(size.width, size.height, max(1, runs))
+
     def _arrange(self) -> None:
         """Make a grid with as many tiles as there are runs on this page."""
-        wall = self.query_one("#wall", Container)
-        size = wall.size
-        if not size.width:
+        if not self._wall_size:
             return
-        self._grid = grid = fit_wall(size.width, size.height, max(1, len(self._order)))
+        wall, grid = self.query_one("#wall", Container), self._grid
         self._page = min(self._page, self._pages - 1)
         tiles, wanted = self._tiles, len(self._shown)
         if (wall.styles.grid_size_columns, wall.styles.grid_size_rows) != (grid.columns, grid.rows):
@@ -538,23 +550,24 @@ class RunWallScreen(ConsoleScreen):
         return made
 
     def crumbs_note(self) -> StyledSpans | None:
-        """Say how many runs are shown, and where the others are."""
+        """Say how many runs are live and have ended, and where those are that do not fit."""
         if self.console.session is None:
             return None
         total, shown = len(self._order), len(self._shown)
+        ended = total - self._live
+        counts = f"{self._live} live{f', {ended} ended' * (ended > 0)}"
         paused = (self.pause_span("  "),) if self._is_paused else ()
-        unseen = f", {self._unseen} ended unseen" if self._unseen else ""
+        unseen = f", {self._unseen} more ended unseen" if self._unseen else ""
         if shown == total:
-            return (*paused, label_span(f"{total} run{'s' * (total != 1)}{unseen}"))
+            return (*paused, label_span(f"{counts}{unseen}"))
         first = self._page * self._grid.tiles
         keys = self.console.keys
         return (
             *paused,
-            label_span(f"{first + 1}-{first + shown} of {total} runs", Role.WARN),
+            label_span(f"{first + 1}-{first + shown} of {total}", Role.WARN),
             label_span(
-                f", no more fit; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page"
+                f": {counts}; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page{unseen}"
             ),
-            label_span(unseen),
         )
 
     def _show_note(self) -> None:
