@@ -143,7 +143,9 @@ async def test_every_frame_says_when_it_is_read_at_five_requests_a_minute(tmp_pa
         assert re.search(r"request limit: reads in \d", driven.text), driven.text
         await driven.say("overview")
         await driven.pass_time(1)
-        assert re.search(r"─ Requests and quota ─.*─ request limit: reads in \d+ s ─", driven.text, re.DOTALL), driven.text
+        assert re.search(r"─ Requests and quota ─.*─ request limit: reads in \d+ s ─", driven.text, re.DOTALL), (
+            driven.text
+        )
         await driven.press("1", "L")
         await driven.pass_time(4)
         assert waits.search(driven.text), driven.text

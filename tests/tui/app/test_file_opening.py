@@ -59,7 +59,7 @@ def lines(records: Iterable[Any]) -> str:
     return "".join(f"{json.dumps(dict(each.raw))}\n" for each in records)
 
 
-def a_bundle() -> bytes:
+def a_bundle(polls: int = 0) -> bytes:
     entry = entry_from_problem(
         problem("not_found", instance=INSTANCE), time=NOON, profile="work", method="GET",
         path="/v1/executions/ex_1", operation="getExecutionsByExecutionId", attempt=1,
@@ -70,6 +70,8 @@ def a_bundle() -> bytes:
                    "operation": "getExecutionsByExecutionId", "status": 404, "sent_bytes": 0}),
         ActivityEntry({**common, "what": "problem", "instance": OTHER, "code": "rate_limited"}),
         ActivityEntry({**common, "what": "run", "run_id": "ex_1", "state": "failed"}),
+        *(ActivityEntry({"time": f"2026-11-21T12:04:{number:02}.000Z", "offset_s": -20.0, "what": "request",
+                   "method": "GET", "path": "/v1/executions", "attempt": 1, "status": 200}) for number in range(polls)),
     ]  # fmt: skip
     return encode_bundle(build_bundle(entry, around, made_at=NOON, versions={}))
 
@@ -100,6 +102,14 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.shows("problems 2 · requests 1 · runs 1")
         assert "loading" not in driven.text
         await driven.reaches("Settings of this machine, not of the file", "comma")
+
+
+async def test_the_polling_in_a_bundle_is_one_row_in_which_each_read_counts(tmp_path: Path) -> None:
+    async with opened(tmp_path, a_bundle(polls=5)) as driven:
+        await driven.opens(ProblemsScreen)
+        await driven.reaches("Requests   6", "H")
+        await driven.reaches("Around a time   5", "at")
+        await driven.shows("5 reads that succeeded", "problems 2 · requests 6 · runs 1")
 
 
 async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:

@@ -89,14 +89,12 @@ def merge_activity(
 
 
 def fold_reads(entries: Sequence[ActivityEntry]) -> Sequence[ActivityEntry]:
-    """Fold the reads that succeeded, nearly all of them the console's own polling, into one entry at the first of them.
-
-    Args:
-        entries: Oldest first.
-    """
+    """Fold the reads that succeeded, nearly all of them the console's own polling, into one entry at the first."""
     reads = [each for each in entries if each.what == "request" and each.method == "GET" and not each.is_trouble]
     if len(reads) < 2:
         return entries
+    # A file has them in any order.
+    reads.sort(key=lambda each: str(each.raw.get("time")))
     first, last = reads[0].raw, reads[-1].raw
     folded = ActivityEntry(
         {

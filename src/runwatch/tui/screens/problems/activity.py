@@ -61,6 +61,7 @@ class ActivitySource:
         self.is_due = False
         self.file: FileSource | None = None
         self._items: Sequence[ActivityEntry] = ()
+        self._filed: tuple[Sequence[ActivityEntry], Sequence[ActivityEntry]] = ((), ())
         self._read_at: float | None = None
 
     def ask(self, asked: TimeQuery) -> None:
@@ -69,8 +70,13 @@ class ActivitySource:
         self.is_due = True
 
     def items(self) -> Sequence[Any]:
-        """Return the entries found, oldest first."""
-        return self._items if self.file is None else self.file.items()
+        """Return the entries found, oldest first; those of a file folded as those of the journal."""
+        if self.file is None:
+            return self._items
+        entries = self.file.items()
+        if entries is not self._filed[0]:
+            self._filed = entries, fold_reads(entries)
+        return self._filed[1]
 
     def state(self) -> PaneState:
         """Return the state; entries are fresh once read."""
@@ -277,8 +283,10 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        # Folded reads count once, as the title counts them; their row says how many they are.
-        kinds = Counter(each.what for each in self._around.items())
+        """Return what was found of each kind; each of the reads in one row counts."""
+        kinds: Counter[str | None] = Counter()
+        for each in self._around.items():
+            kinds[each.what] += each.reads or 1
         counts = [f"{what}s {kinds[what]}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
 
