@@ -171,6 +171,8 @@ async def test_a_list_goes_on_page_by_page_and_to_its_end(tmp_path: Path) -> Non
         collection = store.collection("work", "run")
         assert [record.id for record in collection.records] == [f"ex_{number:04}" for number in range(MANY)]
         assert collection.end_is_proven, "a sweep that joins what is known keeps the end"
+        packed = [record.id for record in collection.records if record.packed is not None]
+        assert packed == [f"ex_{number:04}" for number in range(100, MANY)], "further pages take little memory"
         assert not continuation.has_more
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from runwatch.tui.screens.base.list_screen import ListScreen
+from runwatch.tui.sources import list_model
+from runwatch.tui.sources.list_model import ListModel
+from runwatch.view.resources.runs import RUNS
 from runwatch.view.table.rows import MAX_SYNC_ROWS, build_rows_with
 from tests.support.builders import run
 from tests.support.scripted import ScriptedService
@@ -25,3 +30,21 @@ async def test_a_list_too_long_for_one_go_is_sorted_in_the_background(tmp_path: 
         await driven.until(lambda: not listing.is_under_way, "the rows to be sorted")
         assert len(listing.shown) == MAX_SYNC_ROWS + 1
         assert listing.shown[0].id == "ex_last", "what is live stands first"
+
+
+async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(MAX_SYNC_ROWS + 2)]
+    monkeypatch.setattr(list_model, "RESTS_FROM_S", 0.0)
+    monkeypatch.setattr(list_model, "MAX_REST_S", 0.05)
+    async with console(ScriptedService(runs=many[:90]), tmp_path, until="ex_00001") as driven:
+        readied: list[int] = []
+        listing = ListModel(RUNS, driven.app.screen, lambda: readied.append(len(listing.every)))
+        listing.set_records(many[:-1])
+        await driven.until(lambda: not listing.is_under_way, "the rows to be made")
+        listing.set_records(many)
+        assert not listing.is_under_way
+        assert readied == [MAX_SYNC_ROWS + 1]
+        await driven.until(lambda: len(readied) == 2, "the rest to end")
+        listing.set_records(many)
+        await driven.until(lambda: not listing.is_under_way, "the rows to be made")
+        assert readied[-1] == MAX_SYNC_ROWS + 2

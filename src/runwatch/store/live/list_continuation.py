@@ -16,7 +16,7 @@ from typing import Any, Final
 from runwatch.api.client import PAGE_SIZE, Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import list_operation
-from runwatch.records.record import Page, Record
+from runwatch.records.record import Page, Record, RecordPacker
 from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.state.changes import read_failure_from_error
@@ -73,6 +73,7 @@ class ListContinuation:
         self._client = client
         self._writer = writer
         self._scheduler = scheduler
+        self._packer = RecordPacker(kind)
         self._newest: frozenset[str] = frozenset()
         # From the oldest to the newest: the end of what was read, then the gaps.
         self._resume_points: list[_ResumePoint] = []
@@ -222,6 +223,8 @@ class ListContinuation:
         page = await self._client.page(list_operation(self._kind), query=asked)
         if page.next_cursor == point.cursor:
             page.next_cursor = None
+        # A list that is read on may become as long as the service has records, and all of them stay.
+        self._packer.pack(record for record in page.records if record.packed is None)
         return page
 
     @property

@@ -24,6 +24,7 @@ from runwatch.view.text.format import RenderContext
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.timer import Timer
     from textual.worker import Worker
 
     from runwatch.view.query.expressions import Query
@@ -42,6 +43,17 @@ SHOW_FIRST_S: Final = 0.05
 
 SHOW_AGAIN_S: Final = 0.25
 """How often more of them are shown, and how long at most the rows of another filter stay."""
+
+RESTS_FROM_S: Final = 0.25
+"""Rows of changed records that took this long to make are made again only after a rest."""
+
+REST_FACTOR: Final = 4.0
+"""How long that rest is, as a multiple of the time they took: a list that is read page by page would else spend most of
+its time on rows that the next page replaces.
+"""
+
+MAX_REST_S: Final = 5.0
+"""Longest rest, also on a machine that is busy with something else."""
 
 Rows = list[RecordRow[Any]]
 
@@ -97,6 +109,8 @@ class ListModel:
         self._on_ready = on_ready
         self._items: Sequence[Any] | None = None
         self._renewing: Sequence[Any] | None = None
+        self._rests_until = 0.0
+        self._rest: Timer | None = None
         self._earlier: Rows = []
         self._leaving: Rows = []
         self._ordered: Rows = []
@@ -163,7 +177,7 @@ class ListModel:
         if len(items) <= MAX_SYNC_ROWS:
             self._renewing = None
             self._take_rows(items, run_to_end(rebuild_rows(self.drawing, items, self.every)))
-        elif self._renewing is None:
+        elif self._renewing is None and not self._is_resting():
             self._renewing = items
             start_worker(self._screen, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
 
@@ -196,7 +210,21 @@ class ListModel:
 
     # Internals.
 
+    def _is_resting(self) -> bool:
+        """Whether changed records wait, so that a list that grows all the time leaves room for other work."""
+        wait = self._rests_until - time.monotonic()
+        if wait <= 0:
+            return False
+        if self._rest is None:
+            self._rest = self._screen.set_timer(wait, self._end_rest)
+        return True
+
+    def _end_rest(self) -> None:
+        self._rest, self._rests_until = None, 0.0
+        self._on_ready()
+
     async def _renew_in_steps(self, items: Sequence[Any]) -> None:
+        begun = time.monotonic()
         earlier = self.every or self._earlier
         try:
             rows = await run_row_steps(rebuild_rows(self.drawing, items, earlier), new=len(items) - len(earlier))
@@ -206,6 +234,9 @@ class ListModel:
         self._earlier = []
         if self._renewing is items:
             self._renewing = None
+            now = time.monotonic()
+            if now - begun >= RESTS_FROM_S:
+                self._rests_until = now + min(REST_FACTOR * (now - begun), MAX_REST_S)
             self._take_rows(items, rows)
             self._on_ready()
 
