@@ -213,7 +213,7 @@ def _make_callbacks(
 
 
 def make_retry_callbacks(
-    screen: ConsoleScreen, session: ServiceSession, kept: WriteRequest
+    screen: ConsoleScreen, session: ServiceSession, request: WriteRequest
 ) -> tuple[str, WriteCallbacks] | None:
     """Return the id of the record of a write, all that is known of it, and what follows its successful retry.
 
@@ -221,11 +221,11 @@ def make_retry_callbacks(
     """
     from runwatch.view.resources.registry import mutation_for_operation
 
-    mutation = mutation_for_operation(kept.operation)
+    mutation = mutation_for_operation(request.operation)
     if mutation is None:
         return None
-    body = _loaded(kept.body)
-    record_id = next(iter(kept.path.values()), "")
+    body = _loaded(request.body)
+    record_id = next(iter(request.path.values()), "")
     subject = PageResult(record_id, None, {}, {"pending_key": body})
     return record_id, _make_callbacks(screen, session, mutation, subject, body)
 
