@@ -139,6 +139,7 @@ def build_filters() -> str:
         " Ages and times are left out, because they change by themselves: `age<10m` and `created>2026-11-20` find"
         " those. An event also says its JSON as sent. Upper and lower case are the same.",
         "Results come while the list is searched, nearest to the cursor first. Typing on searches what was found."
+        " After `~word` the best match is first, until you sort by a column; a command keeps the order of its list."
         " `esc` shows all rows at once.",
         "Text that is not a filter goes into double quotes. Inside them, and inside a regular expression, a backslash"
         " takes the next character as it is. A field is a column, or a member of the record by its path, such as"

@@ -48,3 +48,18 @@ async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, m
         listing.set_records(many)
         await driven.until(lambda: not listing.is_under_way, "the rows to be made")
         assert readied[-1] == MAX_SYNC_ROWS + 2
+
+
+async def test_the_best_match_of_a_fuzzy_word_is_first_unless_a_column_was_chosen(tmp_path: Path) -> None:
+    reasons = {"ex_1": "any_other_reason", "ex_2": "no_route", "ex_3": "timeout", "ex_4": "now_or"}
+    runs = [run(run_id, "failed", reason=reason, created_at=noon.at(5)) for run_id, reason in reasons.items()]
+    async with console(ScriptedService(runs=runs), tmp_path, until="ex_4") as driven:
+        await driven.reaches("best match first", "/", *"~nor")
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        assert [row.id for row in screen.listing.shown] == ["ex_2", "ex_4", "ex_1"]
+        assert screen.row is not None
+        assert screen.row.id == "ex_2"
+        await driven.reaches("sort", "enter", "s")
+        assert "best match" not in driven.text
+        assert {row.id for row in screen.listing.shown} == {"ex_1", "ex_2", "ex_4"}

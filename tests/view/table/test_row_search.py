@@ -34,7 +34,7 @@ RUNS = resource_named("runs")
 FILTERS = (
     "fail", "FAIL", "failed", "a", "", '"no "', "status=failed", "status:fail", "status:failed", "cost>0.1", "age<10m",
     "is:live", "has:reason", "!fail", "!failed", "fail | a", "fail a", "a fail is:problem", "/^ex_/", "/^ex_[0-9]/",
-    "run:ex", "run:ex_1 fail", "1", "İ", "ß",
+    "run:ex", "run:ex_1 fail", "~fl", "~fal", "~f a", "1", "İ", "ß",
 )  # fmt: skip
 
 
@@ -288,3 +288,16 @@ def test_records_of_odd_types_and_hostile_text_are_searched_as_they_are_shown(
             if said and len(said) < 100:
                 quoted = said.replace("\\", "\\\\").replace('"', '\\"')
                 assert parse_filter(f'"{quoted}"', spec).keep([row]) == [row]
+
+
+def test_a_fuzzy_word_ranks_rows_and_equal_ones_stay_in_order() -> None:
+    runs = [
+        builders.run("ex_1", "failed", reason="any_other_reason"),
+        builders.run("ex_2", "failed", reason="no_route"),
+        builders.run("ex_3", "completed"),
+        builders.run("ex_4", "failed", reason="no_route"),
+    ]
+    rows = build_rows(RUNS, runs, CONTEXT)
+    search = RowSearch(rows, parse_filter("~nor", RUNS), near=2)
+    assert [row.id for row in run_to_end(search.steps())] == ["ex_1", "ex_2", "ex_4"]
+    assert [row.id for row in search.ranked()] == ["ex_2", "ex_4", "ex_1"]

@@ -73,12 +73,15 @@ class _Search(NamedTuple):
 
     Attributes:
         moment: The time of a filter whose matches change with it.
+        found: In the order of all rows.
+        ranked: The same, the best match first; ``None`` if they stay in the order of all rows.
     """
 
     ordered: Rows
     query: Query | None
     moment: float
     found: Rows
+    ranked: Rows | None = None
 
     def is_same(self, other: _Search | None) -> bool:
         return other is not None and self.is_about(other) and self.moment == other.moment
@@ -288,7 +291,8 @@ class ListModel:
         if present is not None and present.ordered is rows and present.moment in {0.0, wanted.moment}:
             rows = present.found if present.query is not None and query.narrows(present.query) else rows
         if len(rows) <= MAX_SYNC_SEARCH_ROWS:
-            self._found(wanted, query.keep(rows))
+            search = RowSearch(rows, query)
+            self._found(wanted, run_to_end(search.steps()), self._ranked(search, query))
         elif self._searching is None or not wanted.is_about(self._searching):
             self._searching = wanted
             known = self._known_matches(wanted)
@@ -304,13 +308,23 @@ class ListModel:
                 exclusive=True,
             )
 
-    def _found(self, wanted: _Search, rows: Rows) -> None:
+    def _ranked(self, search: RowSearch, query: Query | None) -> Rows | None:
+        """Return the rows found so far, the best match first, unless the user has chosen a column to sort by."""
+        is_ranked = query is not None and query.is_ranked and self._sort == self._spec.sort
+        return search.ranked() if is_ranked else None
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the best match is shown first."""
+        return self._shown_search is not None and self._shown_search.ranked is not None
+
+    def _found(self, wanted: _Search, rows: Rows, ranked: Rows | None = None) -> None:
         self._stop_search()
-        self._searched = wanted._replace(found=rows)
+        self._searched = wanted._replace(found=rows, ranked=ranked)
         self._show(self._searched)
 
     def _show(self, search: _Search) -> None:
-        self.shown, self._shown_search = search.found, search
+        self.shown, self._shown_search = search.found if search.ranked is None else search.ranked, search
         self._shown_sort = None if self._order is None else self._order.sort
 
     def _known_matches(self, wanted: _Search) -> Rows:
@@ -338,7 +352,7 @@ class ListModel:
             is_due = now >= show_at and search.count >= shown + SCREENFUL_ROWS
             if is_new and (is_due or (replace_at is not None and now >= replace_at)):
                 show_at, replace_at, shown = now + SHOW_AGAIN_S, None, search.count
-                self._show(wanted._replace(found=search.found()))
+                self._show(wanted._replace(found=search.found(), ranked=self._ranked(search, wanted.query)))
                 self._on_ready()
 
         try:
@@ -349,5 +363,5 @@ class ListModel:
             raise
         if self._searching is wanted:
             self._searching = None
-            self._found(wanted, rows)
+            self._found(wanted, rows, self._ranked(search, wanted.query))
             self._on_ready()

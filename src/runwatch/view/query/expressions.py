@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeVar
 
 from runwatch.base.errors import UsageError
 from runwatch.base.text import fold_text
+from runwatch.view.query.fuzzy import fuzzy_score, has_in_order
 from runwatch.view.query.safe_regex import SafeRegex
 from runwatch.view.text.safe_text import json_text
 from runwatch.view.text.values import FilterValue, compare_values, parse_value
@@ -102,6 +103,32 @@ class ContainsText:
     def matches(self, row: FilterableRow) -> bool:
         """Whether any text of the row contains the text, ignoring case."""
         return row.contains(self.folded)
+
+
+Rank = tuple[int, int]
+"""Order of rows by a fuzzy filter, the highest first: points, then fewer characters in the text that has them."""
+
+NO_RANK: Final = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyText:
+    """``~word``: its characters are in a text of the row, in this order.
+
+    Attributes:
+        word: The word in lower case.
+    """
+
+    word: str
+
+    def matches(self, row: FilterableRow) -> bool:
+        return self.rank(row) != NO_RANK
+
+    def rank(self, row: FilterableRow) -> Rank:
+        """Return how well the best text of the row matches; :data:`NO_RANK` if none does."""
+        texts = row.text().split("\n")
+        scores = ((fuzzy_score(self.word, text), text) for text in texts)
+        return max(((score + 1, -len(text)) for score, text in scores if score is not None), default=NO_RANK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +269,15 @@ class Query:
         return [row for row in kept if all(term.matches(row) for term in others)] if others else kept
 
     @property
+    def is_ranked(self) -> bool:
+        """Whether some rows match better than others."""
+        return _is_ranked(self.term)
+
+    def rank(self, row: FilterableRow) -> Rank:
+        """Return how well a row matches that does match."""
+        return _rank(self.term, row)
+
+    @property
     def is_timed(self) -> bool:
         """Whether the matches may change as time passes, because the filter reads a field that may be an age."""
         return _is_timed(self.term)
@@ -258,17 +294,37 @@ def _all_of(term: Term) -> tuple[Term, ...]:
     return term.terms if isinstance(term, AllOf) else (term,)
 
 
+def _is_ranked(term: Term) -> bool:
+    if isinstance(term, (AllOf, AnyOf)):
+        return any(map(_is_ranked, term.terms))
+    return isinstance(term, FuzzyText)
+
+
+def _rank(term: Term, row: FilterableRow) -> Rank:
+    """Return the rank by a term: of several that hold together the sum, of alternatives the best."""
+    if isinstance(term, FuzzyText):
+        return term.rank(row)
+    if isinstance(term, AllOf):
+        ranks = [_rank(part, row) for part in term.terms]
+        return sum(points for points, _ in ranks), sum(length for _, length in ranks)
+    if isinstance(term, AnyOf):
+        return max((_rank(part, row) for part in term.terms if part.matches(row)), default=NO_RANK)
+    return NO_RANK
+
+
 def _is_timed(term: Term) -> bool:
     if isinstance(term, Not):
         return _is_timed(term.term)
     if isinstance(term, (AllOf, AnyOf)):
         return any(map(_is_timed, term.terms))
-    return not isinstance(term, (ContainsText, MatchesPattern, HasField, HasFlag))
+    return not isinstance(term, (ContainsText, FuzzyText, MatchesPattern, HasField, HasFlag))
 
 
 def _implies(one: Term, other: Term) -> bool:
     if isinstance(one, ContainsText) and isinstance(other, ContainsText):
         return other.folded in one.folded
+    if isinstance(one, FuzzyText) and isinstance(other, FuzzyText):
+        return has_in_order(other.word, one.word)
     if isinstance(one, FieldContains) and isinstance(other, FieldContains):
         return one.field == other.field and other.text.casefold() in one.text.casefold()
     return one == other

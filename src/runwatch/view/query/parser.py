@@ -18,6 +18,7 @@ from runwatch.view.query.expressions import (
     FieldCompares,
     FieldContains,
     FieldEquals,
+    FuzzyText,
     HasField,
     HasFlag,
     MatchesPattern,
@@ -35,6 +36,7 @@ from runwatch.view.text.values import parse_value
 FILTER_FORMS: Final = (
     ("word", "somewhere in what the row says, its times left out"),
     ('"two words"', "the same, with spaces"),
+    ("~word", "its letters in this order with others between; best match first, as in fzf"),
     ("/re/", "a regular expression"),
     ("!term", "not"),
     ("a b", "both"),
@@ -148,6 +150,8 @@ class _Parser:
         char = self.text[start]
         if char == '"':
             return ContainsText(self._quoted())
+        if char == "~":
+            return self._fuzzy()
         if char == "/":
             return self._regex()
         if char == ":":
@@ -194,6 +198,10 @@ class _Parser:
             raise QueryError("the quote is not closed", self.position)
         self.position = match.end()
         return re.sub(r'\\(["\\])', r"\1", match[1])
+
+    def _fuzzy(self) -> Term:
+        self.position += 1
+        return FuzzyText(self._value("~").lower())
 
     def _regex(self) -> Term:
         start = self.position

@@ -72,6 +72,8 @@ class ListScreen(RecordScreen):
         # The rows and the cursor when the filter bar opened: half a filter may hide the row for a moment.
         self._filtered_from: tuple[Sequence[TableRow], int] | None = None
         self._nearest: tuple[Query | None, str | None] = None, None
+        # The ranked rows whose best match was selected.
+        self._best_of: list[RecordRow[Any]] = []
         self._settled_filter = ""
         self._is_unreadable = False
         self._stored_filter = ""
@@ -238,14 +240,24 @@ class ListScreen(RecordScreen):
         state = self._source.state()
         self.table.is_stale = is_stale(state)
         self.table.show(listing.shown)
-        if self._filtered_from is not None and (query, self.table.cursor_key) != self._nearest:
-            self._select_nearest(*self._filtered_from)
-            self._nearest = query, self.table.cursor_key
+        if self._filtered_from is not None:
+            self._select_while_typing(query, *self._filtered_from)
         self.query_one(ListPane).show_state_text(self.empty_text(state), is_trouble=state.load in FAILED_STATES)
         self._show_edge()
         self._count_matches()
         self.rows_shown(keeps_detail=keeps_detail)
         listing.free()
+
+    def _select_while_typing(self, query: Query | None, before: Sequence[TableRow], cursor: int) -> None:
+        """Move the cursor to the best match, or to the row nearest to where it was before the filter was typed."""
+        shown = self.listing.shown
+        if self.listing.is_ranked and shown:
+            if shown is not self._best_of:
+                self._best_of = shown
+                self.table.select(shown[0].key)
+        elif (query, self.table.cursor_key) != self._nearest:
+            self._select_nearest(before, cursor)
+        self._nearest = query, self.table.cursor_key
 
     def _select_nearest(self, before: Sequence[TableRow], cursor: int) -> None:
         """Move the cursor to the row nearest to where it was before the filter was typed."""
@@ -560,13 +572,15 @@ class ListScreen(RecordScreen):
     def _position_text(self) -> StyledSpans:
         """Return how many newer rows are above the window and the key that leads there, and the order if both fit."""
         above, order, order_words = self.table.rows_above, self._order(), self._order_text()
-        if not above or order is None or order.descending or not self._sorts_by_time(order):
+        if not above or order is None or order.descending or not self._sorts_by_time(order) or self.listing.is_ranked:
             return order_words
         keys = self.console.keys.shown("list.top")
         words = label_span(f"{grouped_number(above)} newer above {self.console.glyphs.dot} {keys}", Role.LIVE)
         return (words, label_span("  "), *to_spans(order_words)) if self.size.width >= _BOTH_FROM_CELLS else (words,)
 
     def _order_text(self) -> StyledSpans:
+        if self.listing.is_ranked:
+            return (label_span("best match first"),)
         order = self._order()
         if order is None:
             return line("")
