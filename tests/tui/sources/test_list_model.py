@@ -35,7 +35,7 @@ async def test_a_list_too_long_for_one_go_is_sorted_in_the_background(tmp_path: 
 async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(MAX_SYNC_ROWS + 2)]
     monkeypatch.setattr(list_model, "RESTS_FROM_S", 0.0)
-    monkeypatch.setattr(list_model, "MAX_REST_S", 0.05)
+    monkeypatch.setattr(list_model, "REST_FACTOR", 1_000.0)
     async with console(ScriptedService(runs=many[:90]), tmp_path, until="ex_00001") as driven:
         readied: list[int] = []
         listing = ListModel(RUNS, driven.app.screen, lambda: readied.append(len(listing.every)))
@@ -44,7 +44,8 @@ async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, m
         listing.set_records(many)
         assert not listing.is_under_way
         assert readied == [MAX_SYNC_ROWS + 1]
-        await driven.until(lambda: len(readied) == 2, "the rest to end")
+        listing._end_rest()
+        assert len(readied) == 2
         listing.set_records(many)
         await driven.until(lambda: not listing.is_under_way, "the rows to be made")
         assert readied[-1] == MAX_SYNC_ROWS + 2
