@@ -152,6 +152,21 @@ async def test_a_border_that_was_moved_comes_back_after_a_restart_and_a_small_wi
         assert driven.app.screen.query_one("#list").outer_size.height == 6
 
 
+async def test_a_filter_that_leaves_few_rows_gives_the_detail_their_room_once_it_is_typed(tmp_path: Path) -> None:
+    runs = [run(f"ex_{n}", "failed" if n == 3 else "completed") for n in range(40)]
+    async with console(ScriptedService(runs=runs), tmp_path, size=(120, 36)) as driven:
+        await driven.shows("ex_3")
+        before = detail_size(driven)
+        await driven.press("slash")
+        await driven.type("status:failed")
+        await driven.until(lambda: len(driven.table.rows) == 1, "the match")
+        assert detail_size(driven) == (before[0], before[1] - 1), "only the line of the filter takes room meanwhile"
+        await driven.press("enter")
+        await driven.until(lambda: detail_size(driven)[1] > before[1] + 5, "the room of the list")
+        await driven.press("escape")
+        await driven.until(lambda: detail_size(driven) == before, "the list as before")
+
+
 async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="arms") as driven:
         await driven.reaches("The detail needs 100 columns or 28 rows.", "vertical_line")

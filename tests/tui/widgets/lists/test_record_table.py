@@ -246,26 +246,39 @@ async def test_rows_that_come_in_above_move_nothing_that_is_in_sight() -> None:
         assert table.cursor == 55
 
 
-async def test_a_list_that_is_at_its_top_stays_there() -> None:
-    async with staged() as (_, table, pilot):
-        rows = await at(pilot, table, 200)
-        table.show([samples.Row("new"), *rows])
-        await pilot.pause()
-        assert (table.scroll_y, table.cursor, table.cursor_key) == (0, 1, "r0")
-
-
 def newer(count: int) -> list[samples.Row]:
     return [samples.Row(f"new{n}") for n in range(count)]
 
 
-@pytest.mark.parametrize(("pressed", "follows"), [([], True), (["down", "up"], False), (["pagedown", "g"], True)])
-async def test_a_list_follows_its_top_until_the_user_moves_the_cursor(pressed: list[str], follows: bool) -> None:
+@pytest.mark.parametrize(
+    ("pressed", "stays_on"),
+    [([], None), (["down", "up"], None), (["pagedown", "g"], None), (["down"], "r1"), (["space", "up", "space"], "r1")],
+)
+@pytest.mark.parametrize("count", [1, 30])
+async def test_the_cursor_stays_at_the_top_or_on_its_row(pressed: list[str], stays_on: str | None, count: int) -> None:
     async with staged() as (_, table, pilot):
         rows = await at(pilot, table, 200, *pressed)
+        table.show([*newer(count), *rows])
+        await pilot.pause()
+        assert table.follows_top is (stays_on is None)
+        assert table.cursor_key == (stays_on or "new0")
+        # A list at its top stays there while its cursor is in sight.
+        assert table.rows_above == (0 if stays_on is None or count == 1 else count)
+
+
+@pytest.mark.parametrize("how", ["select", "click", "leave"])
+async def test_a_first_row_that_was_selected_clicked_or_opened_keeps_the_cursor(how: str) -> None:
+    async with staged() as (_, table, pilot):
+        rows = await at(pilot, table, 200)
+        if how == "select":
+            table.select("r0")
+        elif how == "click":
+            await pilot.click(RecordTable, offset=(5, 1))
+        else:
+            table.leave_top()
         table.show([*newer(30), *rows])
         await pilot.pause()
-        assert table.follows_top is follows
-        assert (table.cursor_key, table.rows_above) == (("new0", 0) if follows else ("r0", 30))
+        assert (table.cursor_key, table.rows_above) == ("r0", 30)
 
 
 async def test_rows_in_sight_stay_when_the_cursor_is_elsewhere() -> None:

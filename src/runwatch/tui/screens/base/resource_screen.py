@@ -154,7 +154,7 @@ class ResourceScreen(ListScreen):
         self._left_at: str | None = None
         self._opens_wanted = False
         self._lacks_notes = False
-        self._most_wanted = 0
+        self._most_wanted = self._fitted_rows = 0
 
     # Widgets and content.
 
@@ -283,13 +283,20 @@ class ResourceScreen(ListScreen):
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
         most: int | None = None
+        if not (self.has_class("-filtering") or self.is_arranging):
+            # A filter that is being typed moves no pane.
+            self._fitted_rows = len(self.listing.shown)
         if shown == "below" and not share and self._total:
-            rows = self._total + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
+            rows = self._fitted_rows + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
             # More rows than the window has make no difference, and would be a new layout with every new row.
             most = min(max(rows, MIN_ROWS[0]), self.size.height)
         # Textual lays the screen out again even if no height is replaced by none.
         if most is not None or pane.styles.has_rule("max_height"):
             pane.styles.max_height = most
+
+    def _close_filter(self) -> None:
+        super()._close_filter()
+        self._fit_panes()
 
     @property
     def _wanted_cells(self) -> int:

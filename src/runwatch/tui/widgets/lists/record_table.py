@@ -180,10 +180,9 @@ class RecordTable(LineList, inherit_bindings=False):
     def show(self, rows: Sequence[TableRow]) -> None:
         """Show other rows, or the same ones reordered or changed.
 
-        The cursor stays on its id, and the visible rows keep their place on the screen. A list scrolled to its top
-        stays there as long as the cursor is visible; while it follows its top, the cursor goes to the first row rather
-        than out of sight. If the cursor's row is gone, the cursor moves to the row now in its place. Passing the same
-        object as before means that no row was added, removed or moved.
+        While the list follows its top, the cursor stays on the first row. Otherwise it stays on its id, and the visible
+        rows keep their place on the screen. If the cursor's row is gone, the cursor moves to the row now in its place.
+        Passing the same object as before means that no row was added, removed or moved.
         """
         if rows is self.rows:
             if not self._sampled or self._present_looks() != self._looks:
@@ -202,10 +201,8 @@ class RecordTable(LineList, inherit_bindings=False):
             note_long_lived(len(rows))
         self._measure()
         self._lay_out()
-        self._cursor = self._find(self._cursor, self.cursor_key)
         follows_top = self.follows_top
-        if follows_top and self._cursor >= self.rows_in_sight:
-            self._cursor = 0
+        self._cursor = 0 if follows_top else self._find(self._cursor, self.cursor_key)
         self.cursor_key = rows[self._cursor].key if rows else None
         self.set_size()
         if anchor is not None and self.is_mounted and not follows_top:
@@ -231,7 +228,9 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def follows_top(self) -> bool:
-        """Whether the list stays at its top when rows come: the user has not moved the cursor, or went to the top."""
+        """Whether list and cursor stay at the top when rows come: the cursor is at the first row and was not moved, or
+        was moved there with a key. A row that was selected, clicked or opened keeps the cursor.
+        """
         return self._follows_top and round(self.scroll_y) == 0
 
     def leave_top(self) -> None:
@@ -413,14 +412,23 @@ class RecordTable(LineList, inherit_bindings=False):
             self.post_message(self.RowOpened(self.cursor_key))
 
     def action_move_to(self, index: int) -> None:
-        """Move the cursor to a row; a negative index counts from the end of the list, which may go on.
-
-        From the first row on, the list follows its top.
-        """
+        """Move the cursor to a row; a negative index counts from the end of the list, which may go on."""
         super().action_move_to(index)
-        self._follows_top = index == 0
+        self._follow_top()
         if index < 0:
             self.post_message(self.EndRequested())
+
+    def action_move(self, step: int) -> None:
+        super().action_move(step)
+        self._follow_top()
+
+    def action_move_page(self, pages: int) -> None:
+        super().action_move_page(pages)
+        self._follow_top()
+
+    def _follow_top(self) -> None:
+        """Have the list follow its top if a key has moved the cursor there."""
+        self._follows_top = self._cursor == 0
 
     def on_mount(self) -> None:
         self._lay_out()
@@ -455,7 +463,7 @@ class RecordTable(LineList, inherit_bindings=False):
             return
         self._mark_from = self.cursor_key
         self._change_marks(self._marks ^ {self.cursor_key})
-        self.action_move(1)
+        self.move_cursor(self._cursor + 1)
 
     def action_mark_range(self) -> None:
         """Mark all rows from the last marked one to the cursor."""
