@@ -141,6 +141,18 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
+def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_both_before_an_id() -> None:
+    columns = (
+        column("name", "name", whole_first=True),
+        column("id", "id", elides_middle=True),
+        column("why", "why", whole_first=True),
+    )
+    needs = [ColumnNeed(5, 5, 40), ColumnNeed(8, 8, 20, short=8), ColumnNeed(5, 5, 30)]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 28 + 8 + 30 + 4)] == [28, 8, 30]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 19 + 30 + 4)][::2] == [40, 30]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 20 + 30 + 4)] == [40, 20, 30]
+
+
 def test_a_number_that_is_kept_and_does_not_fit_is_left_out_rather_than_cut() -> None:
     columns = (*COLUMNS[:2], column("cost", "cost", align="right"), column("took", "took", never_cut=True))
     needs = [*NEEDS[:2], ColumnNeed(20, 20, 20), ColumnNeed(4, 4, 4)]

@@ -75,10 +75,10 @@ def lay_out_columns(
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
     Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
-    then the former and ids in their order, an id whole or not at all, then other cells, smallest need first, then the
-    sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a
-    window that is too narrow for the others, the widest texts become narrower than their minimum, ids last, and at last
-    all but the first two columns are hidden from the right, and with them every number or time that would be cut.
+    then the former, smallest need first, then ids, whole or not at all, then other cells, smallest need first, then the
+    sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a window that is
+    too narrow for the others, the widest texts become narrower than their minimum, ids last, and at last all but the
+    first two columns are hidden from the right, and with them every number or time that would be cut.
 
     Args:
         needs: The widths each column needs.
@@ -259,7 +259,9 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
     for index in sorted(names, key=lambda index: needs[index].whole - widths[index]):
         # Both ends of a model do until it is whole.
         widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=not columns[index].elides_middle)
-    for index in (index for index in needs if columns[index].whole_first or needs[index].short):
+    first = [index for index in needs if columns[index].whole_first or needs[index].short]
+    # A short id still tells its record apart, so texts go before ids.
+    for index in sorted(first, key=lambda index: (needs[index].short > 0, needs[index].whole - widths[index])):
         widen(index, needs[index].whole, is_partly=index in texts)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=not needs[index].short)
