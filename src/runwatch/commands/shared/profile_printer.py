@@ -46,8 +46,8 @@ class ProfilePrinter(RecordPrinter):
                 subjects[position] = self._spec.subject(self._spec.record(value))
                 self._owners.add(subjects[position], profile)
         rows = self._rows([value for _, value in values], subjects)
-        if self._filter or self._output.form == "csv":
-            values = [(self._owners.of(row.subject), row.subject.raw) for row in rows]
+        if self._filter or self._columns or self._output.form == "csv":
+            values = [(self._owners.of(row.subject), self._with_columns(row)) for row in rows]
         if self._output.form == "table":
             if rows or not each.failed:
                 self._table(rows)
@@ -58,7 +58,9 @@ class ProfilePrinter(RecordPrinter):
         values = [(got.profile, got.value.raw) for got in each.got]
         self.check_fields([raw for _, raw in values])
         if self._output.form != "table":
-            self._exact(values)
+            rows = table.build_rows(self._spec, [got.value for got in each.got], self.context) if self._columns else []
+            exact = map(self._with_columns, rows) if rows else (raw for _, raw in values)
+            self._exact([(got.profile, raw) for got, raw in zip(each.got, exact, strict=True)])
         elif self._fields is not None:
             subjects = [self._spec.subject(got.value) for got in each.got]
             for subject, got in zip(subjects, each.got, strict=True):

@@ -6,10 +6,13 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
+from runwatch.base.json import loads
 from runwatch.base.shell_words import runwatch_command
 from runwatch.base.text import clean_line
 from runwatch.commands.cli.invocation import Invocation
@@ -26,12 +29,13 @@ from runwatch.view.export import text_output
 from runwatch.view.export.receipt_rows import SLICE_COLUMNS
 from runwatch.view.resources.events import EVENTS
 from runwatch.view.runs.event_lines import render_event
-from runwatch.view.spec.resource import Column, ResourceSpec
+from runwatch.view.spec.resource import Column, Field, ResourceSpec
 from runwatch.view.table import rows as table
 from runwatch.view.table.column_choice import list_columns
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, GLYPHS
+from runwatch.view.text.safe_text import iso_text, plain_decimal
 
 TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "local", "utc": "utc"}
 """Time modes by their name in the settings."""
@@ -54,6 +58,8 @@ class RecordPrinter:
         self._fields = parse_fields(call)
         self._asked = tuple(self._fields or ())
         self.paths: dict[str, str] | None = None if self._fields is None else {name: name for name in self._fields}
+        # Columns of the table that are put together from several members.
+        self._columns: dict[str, Field[Any]] = {}
         self._filter = call.options.filter
         # The first rows that the filter has seen, for the value that was probably meant.
         self._seen: list[table.RecordRow[Any]] = []
@@ -77,8 +83,8 @@ class RecordPrinter:
             self._table(self._rows(values, subjects or {}))
             return
         exact: Sequence[Any] = values
-        if self._filter:
-            exact = [row.subject.raw for row in self._rows(values, subjects or {})]
+        if self._filter or self._columns:
+            exact = [self._with_columns(row) for row in self._rows(values, subjects or {})]
         match self._output.form:
             case "json":
                 self._lines(text_output.json_array_lines(exact, self.paths))
@@ -103,6 +109,8 @@ class RecordPrinter:
 
     def record(self, item: Any, raw: Mapping[str, Any]) -> None:
         self.check_fields([raw])
+        if self._columns:
+            raw = self._with_columns(table.build_rows(self._spec, [item], self.context)[0])
         match self._output.form:
             case "json":
                 self._lines([text_output.json_record(raw, self.paths)])
@@ -121,7 +129,8 @@ class RecordPrinter:
     def check_fields(self, raws: Sequence[Any]) -> None:
         """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
 
-        The name of a column stands for the one member that it shows, and keeps its own name in the output.
+        The name of a column stands for the one member that it shows, or for its value if that is put together from
+        several, and keeps its own name in the output. For an amount, the member has to be named: it has all digits.
 
         Args:
             raws: Decoded items; those that are not objects do not count.
@@ -143,14 +152,29 @@ class RecordPrinter:
             if len(members) == 1 and self.paths is not None:
                 self.paths[name] = members[0]
                 continue
-            guess = next(iter(members), None) or _amount_member(self._spec, name) or closest_word(name, known)
+            amount, field = _amount_member(self._spec, name), self._spec.field(name)
+            if field is not None and not members and amount is None:
+                self._columns[name] = field
+                continue
+            guess = next(iter(members), None) or amount or closest_word(name, known)
             if raws or guess:
                 schema = runwatch_command("schema", self._spec.kind)
                 raise UsageError(
                     f"There is no field '{clean_line(name)}' in {self._spec.name}",
-                    detail=f"did you mean '{guess}'?" if guess else _of_table(self._spec, name),
+                    detail=f"did you mean '{guess}'?" if guess else None,
                     hint=f"One of {', '.join(known)}." if self._spec.is_local else f"'{schema}' lists the members.",
                 )
+
+    def add_columns(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return records as sent, with the values of the named columns that no single member has."""
+        if not self._columns:
+            return values
+        items = [self._spec.record(value) for value in values if isinstance(value, dict)]
+        return [self._with_columns(row) for row in table.build_rows(self._spec, items, self.context)]
+
+    def _with_columns(self, row: table.RecordRow[Any]) -> Mapping[str, Any]:
+        values = {name: _exact(field.value(row.subject)) for name, field in self._columns.items()}
+        return {**row.subject.raw, **values}
 
     def _check_records(self, values: Sequence[Any]) -> None:
         """Check the fields of the items that are records, and warn of others."""
@@ -229,6 +253,13 @@ def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     return replace(spec, columns=tuple(whole(column) for column in spec.columns))
 
 
+def _exact(value: object) -> object:
+    """Return the value of a column for JSON and CSV."""
+    if isinstance(value, datetime):
+        return iso_text(value)
+    return loads(plain_decimal(value)) if isinstance(value, Decimal) else value
+
+
 def _has(raw: object, path: json_paths.JsonPath) -> bool:
     return isinstance(raw, Mapping) and json_paths.get_at(raw, path) is not json_paths.MISSING
 
@@ -257,10 +288,6 @@ def _amount_member(spec: ResourceSpec[Any], name: str) -> str | None:
     field = spec.field(name)
     starts = () if field is None else tuple(f"{each}_" for each in (field.id, *field.aliases))
     return next((member for member in spec.record.MEMBERS if member.startswith(starts)), None)
-
-
-def _of_table(spec: ResourceSpec[Any], name: str) -> str | None:
-    return None if spec.field(name) is None else "it is a column of the table, put together from several members"
 
 
 def parse_fields(call: Invocation) -> list[str] | None:
@@ -298,7 +325,7 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
     if output.is_json:
         printer = RecordPrinter(call, settings, EVENTS)
         printer.check_fields([event.raw for event in page.records])
-        lines: Iterable[str] = text_output.ndjson_lines(page.values, printer.paths)
+        lines: Iterable[str] = text_output.ndjson_lines(printer.add_columns(page.values), printer.paths)
     elif output.form == "csv" or fields is not None:
         RecordPrinter(call, settings, EVENTS).records(page.values)
         return
