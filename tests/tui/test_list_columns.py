@@ -9,6 +9,7 @@ import pytest
 
 from runwatch.base.json import loads
 from runwatch.tui.widgets.lists.event_log import EventLog
+from tests.support import resources
 from tests.support.builders import live_receipt, problem, run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
@@ -85,6 +86,25 @@ async def test_a_detail_has_the_room_that_its_list_does_not_need(
         await driven.comes("atlas-12b")
         detail = driven.app.screen.query_one("#detail")
         await driven.until(lambda: detail.outer_size.width == cells, f"a detail of {cells} cells")
+
+
+async def test_proposals_say_the_name_of_their_saved_model_and_are_found_by_it(tmp_path: Path) -> None:
+    offered = service()
+    shown = [
+        resources.proposal("prop_1", arm_id="arm_1"),
+        resources.proposal("prop_2", arm_id="arm_unknown_0123456789"),
+    ]
+    offered.say("GET", "/v1/proposals", Said(200, {"proposals": [dict(one.raw) for one in shown], "next_cursor": None}))
+    arms = [dict(resources.arm("arm_1", display_name="Release notes").raw)]
+    offered.say("GET", "/v1/arms", Said(200, {"arms": arms, "next_cursor": None}))
+    async with console(offered, tmp_path, size=SIZES[0], open_at="proposals") as driven:
+        await driven.comes("Release notes")
+        await driven.shows("arm_…6789")
+        for filter in ("Release", "arm:release", "/Release n/", "arm=arm_1"):
+            await driven.filter(filter)
+            await driven.until(lambda: [row.key for row in driven.table.rows] == ["prop_1"], f"what {filter} finds")
+        await driven.press("enter")
+        await driven.shows("arm_1")
 
 
 async def test_a_wider_window_never_has_narrower_lines_of_events(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from runwatch.base.network.service_target import normalise_base_url
@@ -133,6 +134,7 @@ class Console(WidgetApp):
     history: ViewHistory
     key_queue: PausableKeys
     command_keys: CommandKeys
+    _arm_names: tuple[object, Mapping[str, str]] = (None, MappingProxyType({}))
 
     @property
     def is_opening(self) -> bool:
@@ -187,7 +189,22 @@ class Console(WidgetApp):
     # Drawing and settings.
 
     def render_context(self) -> RenderContext:
-        return RenderContext(self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service)
+        return RenderContext(
+            self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names()
+        )
+
+    def _known_names(self) -> Mapping[str, str]:
+        """Return the names of the saved models that are known, by id; the same object until one of them changes."""
+        collection = self.store.collection(self.profile_name, "arm")
+        made_of, names = self._arm_names
+        present = (self.profile_name, collection.revision)
+        if made_of != present and (names or collection.by_id):
+            from runwatch.records.arm import Arm
+
+            arms = (record for record in collection.records if isinstance(record, Arm))
+            found = {arm.id: arm.display_name for arm in arms if arm.display_name}
+            self._arm_names = present, names if found == names else found
+        return self._arm_names[1]
 
     def header_info(self) -> HeaderInfo:
         """Return the header bar's data about the service and the connection."""

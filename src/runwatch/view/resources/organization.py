@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.api_key import ApiKey
+from runwatch.records.arm import Arm
 from runwatch.records.compliance import ComplianceExport, Decision
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.proposal import Proposal
@@ -24,7 +25,7 @@ from runwatch.view.spec.resource import (
 )
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import id_cell
+from runwatch.view.text.member_format import arm_cell, id_cell
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText
 
@@ -79,7 +80,10 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     columns=(
         status_column("status", server_parameter="status", min_cells=10),
         id_column("proposal|id|proposal_id=id"),
-        id_column("arm|arm_id", title="saved model", format=id_cell, server_parameter="arm_id", hide_order=5),
+        column(
+            "arm|arm_id", title="saved model", format=arm_cell, server_parameter="arm_id", hide_order=5, min_cells=11,
+            elides_middle=True, is_pure=False,
+        ),
         column("before|parent_score", format=_score, align="right", hide_order=4, min_cells=6),
         column("after|candidate_score", format=_score, align="right", hide_order=6, min_cells=5),
         time_column("created|created_at", hide_order=3),
@@ -98,6 +102,7 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     sort=(SortKey("created"),),
     empty="No proposals. A run with the reaction repair_retry makes one when a repaired skill passes its check.",
     flags={"pending": _is_pending, "final": lambda it: it.status in {"approved", "rejected", "expired"}},
+    named_kinds=(Arm,),
     actions=PROPOSAL_ACTIONS,
     links=(
         RecordLink("run", "run", lambda it: it.execution_id),

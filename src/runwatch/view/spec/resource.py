@@ -268,6 +268,7 @@ class ResourceSpec(Generic[S]):
         note: A line always shown above a detail.
         fields: Fields for filter and sort without a column; a column among them is shown only if the settings or a
             command name it.
+        named_kinds: Kinds of which the list shows names; the console reads their lists too.
         flags: Names for ``is:``.
         tabs: Tabs of the detail beside the record's own.
         facets: Names of columns and fields whose values are counted above the list.
@@ -290,6 +291,7 @@ class ResourceSpec(Generic[S]):
     empty: str = ""
     note: str = ""
     fields: tuple[Field[S], ...] = ()
+    named_kinds: tuple[type[Record], ...] = ()
     flags: Mapping[str, Callable[[S], bool]] = field(default_factory=dict)
     tabs: tuple[DetailTab, ...] = ()
     facets: tuple[str, ...] = ()

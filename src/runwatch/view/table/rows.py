@@ -6,7 +6,7 @@ caller keeps the selection, as an id.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain, compress, count, groupby, islice
@@ -97,7 +97,8 @@ class _Made(Generic[S]):
     def draw_in(self, context: RenderContext) -> None:
         """Drop what differs in another context; if only the time differs, drop only what depends on it."""
         before, self.context = self.context, context
-        if (before.glyphs, before.time, before.zone) == (context.glyphs, context.time, context.zone):
+        looks = (before.glyphs, before.time, before.zone) == (context.glyphs, context.time, context.zone)
+        if looks and before.names is context.names:
             for column_id in self.ageing:
                 self.cells.pop(column_id, None)
         else:
@@ -248,7 +249,13 @@ class RecordRow(Generic[S]):
             if folded in self._unshared_text:
                 return True
         others = [column for column in columns if column not in kept]
-        return any(folded in fold_text(text) for column in others for text in column_texts(column, self.subject))
+        return any(folded in fold_text(text) for column in others for text in self._column_texts(column))
+
+    def _column_texts(self, column: Column[S]) -> Iterator[str]:
+        """Yield the texts of a column; one that depends on other records too has the cell as it is shown."""
+        yield from column_texts(column, self.subject)
+        if not column.is_pure:
+            yield self.cell(column).text
 
     def _cell_texts(self) -> dict[str, None]:
         """Return the texts of the columns, in their order."""

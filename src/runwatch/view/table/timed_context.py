@@ -23,7 +23,7 @@ class TimedContext(RenderContext):
         setting = object.__setattr__
         setting(self, "_moment", context.now)
         setting(self, "asked", 0)
-        for name in ("glyphs", "time", "zone", "service"):
+        for name in ("glyphs", "time", "zone", "service", "names"):
             setting(self, name, getattr(context, name))
 
     @property

@@ -5,7 +5,8 @@ Every function accepts what a record gives, including ``None``, and returns safe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
 from math import ceil
@@ -52,6 +53,7 @@ class RenderContext:
         now: The current wall time, aware. Ages are relative to it.
         zone: The zone for ``local`` times; ``None`` means the machine's.
         service: How a command in a shell calls the service that the record is from.
+        names: The names of saved models by their id, as far as known.
     """
 
     now: datetime
@@ -59,6 +61,7 @@ class RenderContext:
     time: TimeMode = "relative"
     zone: tzinfo | None = None
     service: ShellService = ANY_SERVICE
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:

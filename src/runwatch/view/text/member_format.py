@@ -117,6 +117,12 @@ def id_cell(value: str, context: RenderContext) -> SafeText:
     return short_id(value, context.glyphs)
 
 
+def arm_cell(value: str, context: RenderContext) -> SafeText:
+    """Format the id of a saved model for a list: by its name, where that is known."""
+    name = context.names.get(value)
+    return line(name) if name else short_id(value, context.glyphs)
+
+
 def model_cell(value: str, _: RenderContext) -> SafeText:
     """Format a model for a list without its publisher, which would push the model's name out of a narrow column."""
     return line(value.rpartition("/")[2] or value)

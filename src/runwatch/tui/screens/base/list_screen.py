@@ -118,8 +118,8 @@ class ListScreen(RecordScreen):
         return self.marked_rows() or list(self.listing.shown)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
-        """Return its own kind, unless its records are local."""
-        return () if self.spec.is_local else (self.spec.record,)
+        """Return its own kind, unless its records are local, and those whose names it shows."""
+        return self.spec.named_kinds if self.spec.is_local else (self.spec.record, *self.spec.named_kinds)
 
     # Updates.
 
