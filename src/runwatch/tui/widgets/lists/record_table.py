@@ -199,10 +199,10 @@ class RecordTable(LineList, inherit_bindings=False):
             # Once every time the list doubles.
             self._longest = len(rows)
             note_long_lived(len(rows))
-        self._measure()
-        self._lay_out()
         follows_top = self.follows_top
         self._cursor = 0 if follows_top else self._find(self._cursor, self.cursor_key)
+        self._measure()
+        self._lay_out()
         self.cursor_key = rows[self._cursor].key if rows else None
         self.set_size()
         if anchor is not None and self.is_mounted and not follows_top:
@@ -574,7 +574,10 @@ class RecordTable(LineList, inherit_bindings=False):
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
         indices = {index for index, row in enumerate(self._sampled) if id(row) not in known}
         top, rows = round(self.scroll_y), self.rows_in_sight
-        sight = range(top, min(top + rows, len(self.rows)))
+        sight = set(range(top, min(top + rows, len(self.rows))))
+        if not only_shown:
+            # Other rows are scrolled to the cursor after this.
+            sight.update(range(self._cursor, min(self._cursor + rows, len(self.rows))))
         shown = self.shown_columns
         glyphs = get_app(self).glyphs
         nothing = {"", glyphs.nothing}
