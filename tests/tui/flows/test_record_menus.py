@@ -24,3 +24,17 @@ async def test_the_id_of_a_menus_record_is_copied_from_the_menu(
         await driven.shows("enter selects")
         await driven.type(key)
         await driven.shows(shown)
+
+
+async def test_commands_are_copied_from_a_menu_of_their_own_and_a_live_run_says_why_it_has_no_result(
+    tmp_path: Path,
+) -> None:
+    service = ScriptedService(runs=[run("ex_0001", "running", created_at=at(60))], account=account())
+    async with console(service, tmp_path, open_at="runs", until="▸ ● running") as driven:
+        await driven.reaches("off: No result yet: the run is still running.", ".")
+        await driven.shows("off: No receipt yet: the run has not ended.")
+        assert "runwatch runs" not in driven.text
+        await driven.reaches("Copy the command for", *["down"] * 7, "enter")
+        await driven.shows("Cancel the run", "runwatch runs cancel ex_0001")
+        assert "runwatch runs result" not in driven.text
+        await driven.reaches("Copied command", "enter")

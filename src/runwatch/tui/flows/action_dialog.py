@@ -65,7 +65,7 @@ def perform_action(screen: ConsoleScreen, subject: Any | None, action: ResourceA
     elif not action.enabled_when(
         subject.subject if mutation.prerequisite and isinstance(subject, PageResult) else subject
     ):
-        screen.notify_user(action.off_because, Role.WARN)
+        screen.notify_user(action.off_text(subject), Role.WARN)
     elif (session := screen.writing_session()) is None:
         return
     elif mutation.prerequisite is not None and not isinstance(subject, PageResult):

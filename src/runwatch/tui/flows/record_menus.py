@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,13 +15,14 @@ from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.problems.copy_options import list_copy_options
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.copied_text import copied_command
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-    from runwatch.tui.shell.console_screen import RecordScreen
+    from runwatch.tui.shell.console_screen import ConsoleScreen, RecordScreen
 
 
 _PREVIEW_CELLS: Final = 120
@@ -76,6 +77,7 @@ def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
         return
     items = [
         *(_record_item(screen, row, action, own) for action in screen.spec.actions),
+        *_command_item(screen, row, screen.spec.actions),
         *_create_items(screen),
         *_key_items(screen, row),
         *_rest_items(screen, row),
@@ -85,7 +87,8 @@ def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
 
 def open_create_menu(screen: RecordScreen) -> None:
     title = (label_span(f"New {screen.spec.singular}", Role.PLAIN),)
-    screen.open_overlay(Menu(title, list(_create_items(screen)), id="make-menu"))
+    items = [*_create_items(screen), *_command_item(screen, None, screen.spec.create_actions)]
+    screen.open_overlay(Menu(title, items, id="make-menu"))
 
 
 def create_record(screen: RecordScreen) -> None:
@@ -123,7 +126,7 @@ def run_named_action(screen: RecordScreen, id: str, own: OwnActions) -> None:
 
 def _run_if_enabled(screen: RecordScreen, row: RecordRow[Any], action: ResourceAction[Any], own: OwnActions) -> None:
     if not action.enabled_when(row.subject):
-        screen.notify_user(action.off_because, Role.WARN)
+        screen.notify_user(action.off_text(row.subject), Role.WARN)
     elif action.id in own:
         screen.table.select(row.key)
         own[action.id](row.subject)
@@ -185,16 +188,52 @@ def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]
 def _item(
     screen: RecordScreen, action: ResourceAction[Any], target: Callable[[], None], row: RecordRow[Any] | None
 ) -> MenuItem:
-    """Return an action's menu item with its key and command, or why it is off."""
-    is_enabled = action.enabled_when(None if row is None else row.subject)
-    off = action_refusal(screen.console, action) if is_enabled else line(action.off_because)
+    """Return an action's menu item with its key, or why it is off."""
+    subject = None if row is None else row.subject
+    is_enabled = action.enabled_when(subject)
+    off = action_refusal(screen.console, action) if is_enabled else line(action.off_text(subject))
     here = screen.console.keys.shown(key) if (key := _key_of(screen, action, row)) else line("")
-    fixed = () if row is not None or action.mutation is None else action.mutation.fixed_options
-    command = " ".join((action.command, *fixed))
-    ids = [] if row is None else [row.id]
-    verb = line(screen.console.command(command, *ids) if action.command else "")
-    label = action.label if row is None else action.label_of(row.subject)
-    return MenuItem(line(label), target, verb, off, here)
+    return MenuItem(line(_label(action, row)), target, disabled_reason=off, key=here)
+
+
+def _label(action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:
+    return action.label if row is None else action.label_of(row.subject)
+
+
+def _command_item(
+    screen: RecordScreen, row: RecordRow[Any] | None, actions: Iterable[ResourceAction[Any]]
+) -> Iterator[MenuItem]:
+    """Yield the item that leads to the commands of those actions that are possible now."""
+    commands: list[tuple[str, str]] = []
+    for action in actions:
+        if action.command and action.enabled_when(None if row is None else row.subject):
+            fixed = () if row is not None or action.mutation is None else action.mutation.fixed_options
+            words = " ".join((action.command, *fixed))
+            commands.append((_label(action, row), screen.console.command(words, *([] if row is None else [row.id]))))
+    return command_item(screen, commands)
+
+
+def command_item(screen: ConsoleScreen, commands: Sequence[tuple[str, str]]) -> Iterator[MenuItem]:
+    """Yield the item that opens a menu to copy commands; none without commands.
+
+    Args:
+        commands: What each does, and the command for the shell.
+    """
+
+    def open_commands() -> None:
+        items = [
+            MenuItem(
+                line(label),
+                partial(screen.post_message, CopyRequested(line("command"), copied_command(text))),
+                line(text),
+            )
+            for label, text in commands
+        ]
+        title = (label_span("Copy the command for", Role.PLAIN),)
+        screen.open_overlay(Menu(title, items, id="command-copy-menu"))
+
+    if commands:
+        yield MenuItem(line("Copy a command"), open_commands, line("Copy the command for one of these actions."))
 
 
 def _key_of(screen: RecordScreen, action: ResourceAction[Any], row: RecordRow[Any] | None) -> str:

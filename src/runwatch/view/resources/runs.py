@@ -196,6 +196,12 @@ def _reason(facts: RunFacts, context: RenderContext) -> CellText:
     return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
 
 
+def _no_result_text(facts: RunFacts) -> str | None:
+    if facts.is_test:
+        return "No result: a test run calls no model."
+    return None if facts.is_final else "No result yet: the run is still running."
+
+
 def _note(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
     return block(facts.note) if facts.note else None
 
@@ -501,11 +507,11 @@ RUNS: Final = ResourceSpec[RunFacts](
         ResourceAction(
             "result", "Read its result", "runs result", "getExecutionsByExecutionIdResult",
             enabled_when=lambda run: run.status == "completed" and not run.is_test,
-            off_because="Only a completed live run has a result; a test run calls no model.",
+            off_because="No result: only a completed run has one.", off_for=_no_result_text,
         ),
         ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
-            enabled_when=lambda run: is_final(run.status), off_because="A run has a receipt once it has ended.",
+            enabled_when=lambda run: is_final(run.status), off_because="No receipt yet: the run has not ended.",
         ),
         ResourceAction(
             "connection", "Show the source it called", "", enabled_when=may_have_called,

@@ -125,6 +125,7 @@ class ResourceAction(Generic[A]):
         is_destructive: Whether a confirmation dialog opens first.
         enabled_when: Whether the record's state allows it.
         off_because: Shown if it does not.
+        off_for: Another such text for a record; ``None`` for the usual one.
         label_for: Another label for a record; ``None`` for the usual one.
         mutation: What it sends; ``None`` if a separate screen or command handles it.
         summary: One line of command help; the label by default.
@@ -140,6 +141,7 @@ class ResourceAction(Generic[A]):
     is_destructive: bool = False
     enabled_when: Callable[[A], bool] = lambda _: True
     off_because: str = ""
+    off_for: Callable[[A], str | None] = lambda _: None
     mutation: Mutation[A] | None = None
     summary: str = ""
     notes: str = ""
@@ -155,6 +157,10 @@ class ResourceAction(Generic[A]):
     def label_of(self, subject: A) -> str:
         """Return its label for a record."""
         return self.label_for(subject) or self.label
+
+    def off_text(self, subject: A) -> str:
+        """Say why a record's state does not allow it."""
+        return self.off_for(subject) or self.off_because
 
     @property
     def calls(self) -> str:

@@ -320,7 +320,8 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(tmp_pa
         check_golden("templates-plan-120x36", driven.text)
         assert body_of(driven.service, PLANS) == {"template_id": "starter"}
         assert not driven.service.requests("POST", APPLICATIONS)
-        await driven.reaches("runwatch templates apply starter", "full_stop")
+        await driven.reaches("Copy a command", "full_stop")
+        await driven.reaches("runwatch templates apply starter", "down", "enter")
 
 
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(tmp_path: Path) -> None:

@@ -151,16 +151,25 @@ class ApplicationScreen(CoveringScreen):
         if record is None:
             self.open_more_keys()
             return
+        from runwatch.tui.flows.record_menus import command_item
         from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 
         items = [
             MenuItem(
-                line(action.label), partial(self._perform, action),
-                line(self.console.command(action.command, record.id or self._template_id)),
-                action_refusal(self.console, action) if action.enabled_when(record) else line(action.off_because),
+                line(action.label),
+                partial(self._perform, action),
+                disabled_reason=action_refusal(self.console, action)
+                if action.enabled_when(record)
+                else line(action.off_text(record)),
             )
             for action in self._spec.actions
-        ]  # fmt: skip
+        ]
+        commands = [
+            (action.label, self.console.command(action.command, record.id or self._template_id))
+            for action in self._spec.actions
+            if action.enabled_when(record)
+        ]
+        items += command_item(self, commands)
         self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
 
     def _perform(self, action: ResourceAction[Any]) -> None:
