@@ -182,8 +182,8 @@ def build_settings() -> str:
         "A program of yours runs with the record at the cursor, or with each marked one in turn up to the first that"
         " fails: by its key, or from the menu `!`. It is a table `[commands.NAME]`. One with a mistake is not used;"
         " one whose key is taken works from the menu, without the key. For both,"
-        " `runwatch config validate` names the mistake. `runwatch demo` has settings of its own and so no own"
-        " commands.",
+        " `runwatch config validate` names the mistake. `runwatch demo` has settings of its own, with three"
+        " commands to try.",
         _settings(COMMAND_SETTINGS, "commands.NAME."),
         COMMANDS_TEXT,
         "## Example",

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
+from runwatch.base.files import write_atomic
 from runwatch.base.network.service_file import SAMPLE_KEYS, SAMPLE_LABS
 from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
@@ -29,6 +30,8 @@ SAMPLE_PROFILE: Final = "sample-labs"
 
 FOREIGN_VARIABLES: Final = ("RUNWATCH_BASE_URL", "RUNWATCH_API_KEY", "RUNWATCH_PROFILE")
 """Variables that choose another service."""
+
+_PROGRAM: Final = "runwatch"
 
 _ENDINGS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 
@@ -78,13 +81,38 @@ def add_sample_profile(paths: Paths, base_url: str) -> None:
     write_setting(paths.settings_file, f"{PROFILES}.{SAMPLE_PROFILE}.base_url", base_url)
 
 
+def add_sample_commands(paths: Paths) -> None:
+    """Write settings with three own commands, made of programs that every machine has.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    program = (paths.data_dir / _PROGRAM).as_posix()
+    ticket = "https://tickets.example.com/new?title=runwatch&text={record.instance:url}"
+    commands: dict[str, dict[str, object]] = {
+        "ticket": {
+            "run": ["echo", ticket], "kinds": ["problems"], "key": "f6", "output": "notice",
+            "question": "Print the address that opens a ticket with this instance id?",
+        },
+        "json": {"run": [sys.executable, "-m", "json.tool", "--sort-keys"], "key": "f7", "input": "json"},
+        "show": {"run": ["sh", program, "runs", "show", "--local", "--", "{id}"], "kinds": ["runs", "receipts"]},
+    }  # fmt: skip
+    # Texts and lists of them are the same in TOML as in JSON.
+    rows = [
+        row
+        for name, command in commands.items()
+        for row in (f"[commands.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in command.items()), "")
+    ]
+    write_atomic(paths.settings_file, "\n".join(rows).encode())
+
+
 def write_program(paths: Paths) -> str:
     """Write a script that starts runwatch with temporary paths, and return what runs it in a shell.
 
     Raises:
         OSError: The file cannot be written.
     """
-    script = paths.data_dir / "runwatch"
+    script = paths.data_dir / _PROGRAM
     words = [f"RUNWATCH_CONFIG={paths.settings_file}", f"RUNWATCH_DATA_DIR={paths.data_dir}", sys.executable]
     given = " ".join(f"-u {name}" for name in FOREIGN_VARIABLES)
     script.write_text(f'exec env {given} {shlex.join(words)} -P -m runwatch "$@"\n', "utf-8")

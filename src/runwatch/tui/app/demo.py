@@ -18,6 +18,7 @@ from runwatch.settings.resolver import SettingOptions
 from runwatch.settings.temporary_service import (
     FOREIGN_VARIABLES,
     IDLE_EXIT_S,
+    add_sample_commands,
     add_sample_profile,
     remove_temporary,
     temporary_paths,
@@ -56,6 +57,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
             add_sample_profile(paths, service.base_url)
             return service
 
+        add_sample_commands(paths)
         starting = threading.Thread(target=start_early, name="runwatch-demo")
         starting.start()
         try:

@@ -27,9 +27,7 @@ def open_command_menu(screen: RecordScreen) -> None:
     console = screen.console
     found = [command for command in console.settings.commands.values() if command.is_for(screen.spec.name)]
     if not found:
-        # Short enough for 80 columns.
-        where = "in the demo: it has settings of its own" if console.launch.demo else "here: see runwatch help settings"
-        screen.notify_user(f"No own commands {where}.")
+        screen.notify_user("No own commands here: see runwatch help settings.")
         return
     rows = _usable_rows(screen)
     if not rows:
