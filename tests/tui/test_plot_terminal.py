@@ -25,7 +25,7 @@ def test_days_that_do_not_fit_are_reached_told_and_grouped(tmp_path: Path) -> No
     made = noon.service(key=KEY)
     report = resources.usage(by_day=DAYS, period={"from": "2026-09-01", "to": "2026-11-28"}).raw
     made.say("GET", "/v1/usage", Said(200, dict(report)))
-    with running_service(made) as service, opened(tmp_path, service, columns=80, rows=30) as terminal:
+    with running_service(made) as service, opened(tmp_path, service, columns=80, rows=40) as terminal:
         terminal.type("U", until=re.compile("…09-.. .*11-28"))
         terminal.click("most 29.0000")
         terminal.wait_for(re.compile("▲ 2026-09-.. "))

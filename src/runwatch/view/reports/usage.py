@@ -72,7 +72,7 @@ class NameLookup:
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of a usage report.
+    """Return the sections of a usage report, rows of numbers before a plot.
 
     Args:
         room_of: Returns the cells available for charts.
@@ -81,12 +81,15 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
     models = _by_model(usage.by_arm or (), names)
     arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
     keys = [_key(key, names, context) for key in usage.by_key or ()]
+    days = _days(usage, period, names, room_of, context)
+    has_plot = any(section.plot is not None for section in days)
     return [
         _totals(usage, context),
-        *_days(usage, period, names, room_of, context),
+        *([] if has_plot else days),
         *bar_section("Spend by model", largest_first(models), room_of, context),
         *bar_section("Spend by saved model", largest_first(arms), room_of, context),
         *bar_section("Spend by API key", largest_first(keys), room_of, context),
+        *(days if has_plot else []),
         *other_member_sections(usage),
     ]
 
