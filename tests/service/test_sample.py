@@ -167,6 +167,7 @@ async def test_each_organization_has_a_key_that_opens_it_alone(sample: Local) ->
         headers = {"Authorization": f"Bearer {told['api_key']}"}
         account = (await sample.http.get("/v1/account", headers=headers)).json()
         assert account["tenant_id"] == told["tenant_id"]
+        assert account["is_demo"] is True
         assert account["display_name"] == told["organization"]
         runs = (await sample.http.get("/v1/executions?limit=100", headers=headers)).json()["executions"]
         assert len(runs) == {"Sample Labs": history.LABS_RUNS, "Sample Newcomers": 0}.get(told["organization"], LEAST)

@@ -337,7 +337,7 @@ async def test_another_service_is_not_asked_to_look(tmp_path: Path) -> None:
 
 async def test_the_demo_does_not_offer_what_would_be_connected_elsewhere(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path, demo=True) as driven:
-        await driven.reaches("The demo looks for no model servers; your own local service does", "M")
+        await driven.reaches("The demo looks for no model servers; runwatch --local does.", "M")
         assert searches(driven) == 0
 
 

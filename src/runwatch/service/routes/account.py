@@ -20,7 +20,7 @@ def read_account(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
 
     The additional member ``closed_secrets`` names up to :data:`MAX_CLOSED` records whose secret no master key opens; it
     is omitted when there are none. If no balance is kept, it reads zero and its state ``sandbox``, because nothing is
-    paid for through the service.
+    paid for through the service. Organizations of a service with sample sources are demos.
     """
     tenant_id, context = call.tenant_id, call.context
     closed = find_closed(context.closed_handles, transaction, tenant_id)
@@ -29,7 +29,7 @@ def read_account(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
         "authenticated_principal_id": call.principal.key_id,
         "display_name": transaction.get(tenants_table, {"tenant_id": tenant_id})["display_name"],
         "quota_tier": "local",
-        "is_demo": False,
+        "is_demo": context.options.sample,
         "quota": wallet.quota_json(transaction, tenant_id, context.rate_limit.requests_per_minute),
         **wallet.funds_json(transaction, tenant_id),
         **({"closed_secrets": [secret.raw for secret in closed[:MAX_CLOSED]]} if closed else {}),

@@ -50,9 +50,8 @@ def search_model_servers(screen: ConsoleScreen) -> None:
     if session is None:
         return
     if console.launch.demo:
-        screen.notify_user(
-            "The demo looks for no model servers; your own local service does: runwatch --local", Role.WARN
-        )
+        # Short enough for 80 columns.
+        screen.notify_user("The demo looks for no model servers; runwatch --local does.", Role.WARN)
     elif not can_search(console):
         screen.notify_user("Only your own local service looks for model servers: runwatch --local", Role.WARN)
     else:
