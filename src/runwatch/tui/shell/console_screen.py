@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 
 _QUIT: Final = "app.quit"
+_PROFILE: Final = "app.profile"
 
 _NOT_CONNECTED: Final = "The service is not connected yet."
 _ON_A_FILE: Final = "A file is open instead of a service; nothing can be sent or saved."
@@ -109,6 +110,7 @@ class ConsoleScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._next_look: Timer | None = None
+        self._shows_lost = False
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="context")
@@ -258,8 +260,12 @@ class ConsoleScreen(Screen[None]):
                 time.
         """
         bar, header = self.query_one(HeaderBar), self.console.header_info()
-        bar.show(header if recount else header._replace(requests=bar.header.requests))
+        if not recount:
+            header = header._replace(requests=bar.header.requests, short_requests=bar.header.short_requests)
+        bar.show(header)
         self.query_one(StatusBar).show_progress(self._progress())
+        if self._is_lost != self._shows_lost:
+            self.show_hints()
 
     def _progress(self) -> StyledSpans:
         """Return how far writes that were confirmed together have come."""
@@ -306,7 +312,19 @@ class ConsoleScreen(Screen[None]):
         if self.is_paused:
             # It comes first, because nothing else shows anything new.
             hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]
+        self._shows_lost = self._is_lost
+        if self._shows_lost:
+            # What helps without a service comes first.
+            helps: list[KeyHint] = [("screen.refresh", "try again")]
+            helps += [_PROFILE] * bool(self.console.settings.profiles)
+            hints = [*helps, *(hint for hint in hints if action_of(hint) not in {"screen.refresh", _PROFILE})]
         self.query_one(StatusBar).show_hints(hints)
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether the service does not respond."""
+        session = self.console.session
+        return session is not None and session.live.connection.lost_since is not None
 
     @property
     def is_paused(self) -> bool:

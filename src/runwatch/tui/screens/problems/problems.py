@@ -16,7 +16,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource, SearchableSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
@@ -95,6 +95,7 @@ class ProblemsScreen(ResourceScreen):
         if row is None:
             self._shown = None
             self.panel.clear()
+            self.panel.set_border_text(title=NOTHING_SELECTED)
             return
         if row.id != self._shown:
             self._shown = row.id

@@ -21,7 +21,7 @@ HOST_CELLS: Final = 40
 KEY_CELLS: Final = (48, 32)
 """Of a key's source and id: as much as is useful, and as much as must fit if the id is not known."""
 
-_SHORTER: Final = ("key", "key", "key", "requests", "host", "mode", "time", "requests")
+_SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", "mode")
 """Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
 NOTHING: Final = line("")
