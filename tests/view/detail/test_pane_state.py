@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,10 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.detail.pane_state import empty_state_lines, is_stale, pane_status
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.query.server_filter import server_parameters
+from runwatch.view.resources.arms import ARMS
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.resources.verifiers import VERIFIERS
+from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import time_of_day
 from tests.support import builders
 from tests.view.strategies import CONTEXT, NOW
@@ -28,6 +32,20 @@ def test_a_list_that_is_too_large_names_filters_that_the_service_knows() -> None
     assert Receipt.WIRE is not None
     for named in re.findall(r"\w+[<=]\w+", told):
         assert server_parameters(parse_filter(named, RECEIPTS), Receipt.WIRE.filters, NOW), named
+
+
+def test_an_empty_list_names_keys_where_a_record_can_be_made_and_commands_elsewhere() -> None:
+    def told(spec: ResourceSpec[Any], *, can_create: bool = True) -> str:
+        keys = {"app.models": "3", "screen.new": "+"}
+        return "\n".join(
+            empty_state_lines(
+                spec, PaneState(LoadState.EMPTY), CONTEXT, lambda id: keys.get(id, id), can_create=can_create
+            )
+        )
+
+    assert told(ARMS).splitlines()[:2] == ["Nothing is saved yet.", "Press 3 (Models), then + on a model."]
+    assert told(VERIFIERS) == "No output checks yet.\n+  Register an output check"
+    assert "`runwatch models save ID` saves a model" in told(ARMS, can_create=False)
 
 
 def test_a_list_of_a_service_that_no_retry_starts_says_how_to_start_it() -> None:

@@ -13,7 +13,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import RenderContext, elapsed_clock, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.key_names import KeyLookup
+from runwatch.view.text.key_names import KeyLookup, insert_keys
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import StyledText
@@ -240,11 +240,17 @@ def empty_state_lines(
                 line(f"The service limits requests (429); reads again in {elapsed_clock(state.hold_s)}."),
                 line(f"{refresh} asks anyway. If the service refuses again, the wait starts again."),
             )
-    empty = line(add_service(spec.empty, context.service), None)
-    if not (spec.create_actions and can_create):
-        return (empty,)
-    made = ", ".join(action.label for action in spec.create_actions)
-    return (empty, line(f"{key_of('screen.new')}  {made}"))
+    if not (can_create and (spec.create_actions or spec.empty_keys)):
+        return (line(add_service(spec.empty, context.service), None),)
+    why, _, by_commands = spec.empty.partition(". ")
+    said = f"{why}." if "`" in by_commands else spec.empty
+    texts = [line(said, None)]
+    if spec.empty_keys:
+        texts.append(line(insert_keys(spec.empty_keys, key_of), None))
+    if spec.create_actions:
+        made = ", ".join(action.label for action in spec.create_actions)
+        texts.append(line(f"{key_of('screen.new')}  {made}"))
+    return tuple(texts)
 
 
 def _less_to_read(spec: ResourceSpec[Any], key_of: KeyLookup) -> tuple[SafeText, ...]:

@@ -100,6 +100,7 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     ),
     sort=(SortKey("name"),),
     empty="Nothing is saved yet. `runwatch models list` shows what can be, `runwatch models save ID` saves a model.",
+    empty_keys="Press {app.models} (Models), then {screen.new} on a model.",
     flags={
         "ready": lambda it: it.status == "ready",
         "problem": lambda it: it.status == "degraded" or it.route_availability is not None,

@@ -113,6 +113,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     sort=(SortKey("model"),),
     empty="No models can be saved yet. `runwatch sources connect` connects a source, `runwatch sources sync ID` reads"
     " which models it serves.",
+    empty_keys="Press {screen.new} to connect a source; its models are listed here.",
     flags={
         "byok": lambda it: _connection(it).access_lane == "byok",
         "public": lambda it: "public" in (_offering(it).data_classes or ()),

@@ -261,10 +261,11 @@ class ResourceSpec(Generic[S]):
 
     Attributes:
         name: Plural noun, used for commands and on the command line.
-        title: Human-readable name, with the API's name if it differs.
+        title: Human-readable name.
         sections: Sections of the detail, in order; members that none of them shows are appended.
         sort: Initial order of a list.
-        empty: Text of an empty list: why, and what to do.
+        empty: Text of an empty list: why, and what to do by commands.
+        empty_keys: What to do in the console instead of the commands; keys as action ids in braces.
         note: A line always shown above a detail.
         fields: Fields for filter and sort without a column; a column among them is shown only if the settings or a
             command name it.
@@ -289,6 +290,7 @@ class ResourceSpec(Generic[S]):
     sections: tuple[SectionSpec, ...]
     sort: tuple[SortKey, ...] = ()
     empty: str = ""
+    empty_keys: str = ""
     note: str = ""
     fields: tuple[Field[S], ...] = ()
     named_kinds: tuple[type[Record], ...] = ()
