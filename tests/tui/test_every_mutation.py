@@ -172,7 +172,7 @@ async def test_nothing_is_sent_before_the_dialog_is_confirmed_and_a_lost_answer_
         lost = len(sent(service, case))
         service.say(operation.method, path_of(operation), Said(200, answer_of(case)))
         await driven.press("r")
-        has_page = mutation_of(case).private_page is not None
+        page = mutation_of(case).private_page
         then = mutation_of(case).then
         # What took effect comes first in the notice.
         done = re.compile(
@@ -180,7 +180,7 @@ async def test_nothing_is_sent_before_the_dialog_is_confirmed_and_a_lost_answer_
             if then is None
             else "━ Test (it, step 3 of 4|a connection)"
         )
-        await driven.shows("━ Private page ━" if has_page else done)
+        await driven.shows(done if page is None else f"━ Private page{', step 1 of 4' * bool(page.step)} ━")
         heard = sent(service, case)
         assert len(heard) == lost + 1
         assert len({(one.body, one.head.header("idempotency-key")) for one in heard}) == 1

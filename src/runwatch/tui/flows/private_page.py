@@ -136,9 +136,8 @@ class PrivatePageDialog(Dialog[None]):
         yield from super().compose()
         entry = self._entry
         age = self._end_text(self._response.get("expires_at"))
-        with Pane(
-            edge=BorderText(title=line("Private page"), age=age, counters=(label_span("tab moves  esc cancels"),))
-        ):
+        title = line(", ".join(filter(None, ("Private page", entry.step))))
+        with Pane(edge=BorderText(title=title, age=age, counters=(label_span("tab moves  esc cancels"),))):
             if self._address is None:
                 yield Static(to_content(line(_NO_ADDRESS)))
             else:

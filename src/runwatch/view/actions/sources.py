@@ -357,6 +357,7 @@ def _handoff_page(
     what: str,
     then: ResourceAction[PageResult],
     then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None,
+    step: str = "",
 ) -> PrivatePageSpec[Any]:
     return PrivatePageSpec(
         what=what,
@@ -365,6 +366,7 @@ def _handoff_page(
         progress=handoff_progress,
         then=then,
         then_for=then_for,
+        step=step,
     )
 
 
@@ -405,7 +407,7 @@ def _connecting(
                 hint="per million tokens; both prices or none"),
         ),
         request="source.HandoffRequest",
-        private_page=_handoff_page("enter the key of the source", CONNECT_WITH_KEY),
+        private_page=_handoff_page("enter the key of the source", CONNECT_WITH_KEY, step=FIRST_STEP),
     )  # fmt: skip
 
 

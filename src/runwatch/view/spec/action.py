@@ -189,6 +189,7 @@ class PrivatePageSpec(Generic[S]):
         then_for: Returns another action with the same label, if one fits the result better than ``then``.
         keeps: Note to keep on this machine until the entry is made, from the request and the response without its
             address; ``None`` keeps nothing.
+        step: Which of several steps the entry is, such as ``step 1 of 4``; empty if it is not one of several.
     """
 
     what: str
@@ -198,6 +199,7 @@ class PrivatePageSpec(Generic[S]):
     then: ResourceAction[PageResult] | None = None
     then_for: Callable[[PageResult], ResourceAction[PageResult] | None] = lambda _: None
     keeps: Callable[[Mapping[str, Any], Mapping[str, Any]], IntentNote] | None = None
+    step: str = ""
 
     def next_for(self, result: PageResult) -> ResourceAction[PageResult] | None:
         """Return the action that follows a result, if there is one."""
