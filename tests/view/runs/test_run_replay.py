@@ -86,6 +86,18 @@ def test_a_typed_time_is_in_the_run(text: str, second: float) -> None:
     assert replay.at == moment(second)
 
 
+@pytest.mark.parametrize(
+    ("text", "second"), [("-10s", 170), ("+10s", 180), ("50%", 90), ("10:02", 120), ("10:30", 180), ("9:59", 0)]
+)
+def test_the_times_of_a_run_that_goes_on_end_now(text: str, second: float) -> None:
+    replay = RunReplay(STORY[:3])
+    replay.now = moment(180)
+    replay.move_to(moment(180))
+    assert (replay.count, replay.part, replay.last_at) == (3, Decimal(1), moment(180))
+    replay.seek(text, CONTEXT)
+    assert (replay.at, replay.count) == (moment(second), 3 if second else 2)
+
+
 @pytest.mark.parametrize("text", ["", "soon", "+x", "+", "101%", "%", "25:00:00", "+99999999999d"])
 def test_what_is_no_time_is_refused_and_the_position_stays(text: str) -> None:
     replay = RunReplay(STORY)

@@ -51,6 +51,7 @@ class RunReplay:
 
     Attributes:
         events: The events.
+        now: The time it is, up to which a run that goes on is known; ``None`` for other runs.
         at: The time shown; between the times of two events while time goes by. ``None`` if no event has a time.
         trace: What the events up to the position say.
     """
@@ -58,6 +59,7 @@ class RunReplay:
     def __init__(self, events: Sequence[RunEvent]) -> None:
         self.events: list[RunEvent] = []
         self._due: list[datetime] = []
+        self.now: datetime | None = None
         self.at: datetime | None = None
         self.trace = RunTrace()
         self.extend(events)
@@ -76,7 +78,10 @@ class RunReplay:
 
     @property
     def last_at(self) -> datetime | None:
-        return self._due[-1] if self._due else None
+        """The end of the known time: that of the last event, or now for a run that goes on."""
+        if not self._due:
+            return None
+        return self._due[-1] if self.now is None else max(self._due[-1], self.now)
 
     @property
     def count(self) -> int:
@@ -90,10 +95,10 @@ class RunReplay:
 
     @property
     def part(self) -> Decimal:
-        """The part of the time between first and last event that has gone by, from 0 to 1."""
+        """The part of the known time that has gone by, from 0 to 1."""
         if self.at is None or self.first_at is None or self.last_at is None or self.last_at <= self.first_at:
             return Decimal(self.count) / max(1, len(self.events))
-        return Decimal((self.at - self.first_at) / (self.last_at - self.first_at))
+        return Decimal(min(1.0, (self.at - self.first_at) / (self.last_at - self.first_at)))
 
     @property
     def next_in_s(self) -> float | None:
@@ -113,10 +118,10 @@ class RunReplay:
             self.at = self._due[max(0, count - 1)]
 
     def move_to(self, at: datetime) -> None:
-        """Show the run as of a time; one outside the run's is its first or last."""
-        if not self._due:
+        """Show the run as of a time; one outside the known time is its first or last."""
+        if self.last_at is None:
             return
-        at = max(self._due[0], min(at, self._due[-1]))
+        at = max(self._due[0], min(at, self.last_at))
         self.move_to_event(bisect_right(self._due, at))
         self.at = at
 

@@ -29,7 +29,6 @@ from runwatch.view.runs.run_replay import (
     READABLE,
     SEEK_HINT,
     SPEEDS,
-    RunReplay,
     run_as_of,
     spent_by_then,
 )
@@ -50,7 +49,6 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from decimal import Decimal
 
     from runwatch.store.live.run_tails import TailUpdate
@@ -119,8 +117,6 @@ class ReplayScreen(EventScreen):
         self._is_playing = False
         self._is_growing = self._has_news = False
         self._speed = 0
-        # When the user paused a replay that had caught up with its run.
-        self._paused_at: datetime | None = None
 
     @cached_property
     def _reading(self) -> RunLoader:
@@ -227,7 +223,7 @@ class ReplayScreen(EventScreen):
     def tick(self) -> None:
         """Let the clock of a live run go on, and follow it in a new session too."""
         self._follow()
-        if self._follows_run:
+        if self._source is not None and self._source.replay.now is not None:
             self._draw()
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
@@ -241,17 +237,16 @@ class ReplayScreen(EventScreen):
             pane.set_border_text(title=(label_span("Replay", Role.PLAIN),), state=line(""), age=line(""))
             return
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
-        at, last_at = self._times(replay)
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
         text = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
-                label_span(f"  {time_of_day(at, context)} of {time_of_day(last_at, context)}"),
+                label_span(f"  {time_of_day(replay.at, context)} of {time_of_day(replay.last_at, context)}"),
             ),
             state=self._speed_text(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
-            counters=(label_span("caught up with the run" if self._is_live else text),),
+            counters=(label_span("caught up with the run" if self._follows_run else text),),
         )  # fmt: skip
 
     def _speed_text(self) -> StyledSpans:
@@ -268,29 +263,33 @@ class ReplayScreen(EventScreen):
         )
 
     @property
+    def _goes_on(self) -> bool:
+        """Whether the run goes on, so that the replay ends now."""
+        source = self._source
+        if source is None or self.console.session is None or source.is_cut or not source.replay.events:
+            return False
+        facts = source.facts
+        return facts is not None and not facts._replace(last_event=source.replay.events[-1]).is_final
+
+    @property
     def _is_live(self) -> bool:
         """Whether every event so far is shown of a run that goes on."""
         source = self._source
-        if source is None or self.console.session is None or source.is_cut or not source.replay.is_at_end:
-            return False
-        if self._is_behind:
-            return False
-        facts = source.facts
-        return facts is not None and not facts.is_final and not source.replay.trace.is_over
+        return source is not None and source.replay.is_at_end and not self._is_behind and self._goes_on
 
     @property
     def _follows_run(self) -> bool:
         """Whether the replay has caught up with a run that goes on, and shows it as it is now."""
         return self._is_live and self._is_playing
 
-    def _times(self, replay: RunReplay) -> tuple[datetime | None, datetime | None]:
-        """Return the time shown and the end of the known time, which is now while the run is followed."""
-        if self._paused_at is not None and replay.is_at_end:
-            return self._paused_at, self._paused_at
-        if replay.last_at is None or not self._follows_run:
-            return replay.at, replay.last_at
-        now = max(replay.last_at, self.console.render_context().now)
-        return now, now
+    def _keep_up(self) -> None:
+        """Let the known time of a run that goes on end now, and show that time if the replay follows the run."""
+        if self._source is None:
+            return
+        replay = self._source.replay
+        replay.now = self.console.render_context().now if self._goes_on else None
+        if replay.last_at is not None and self._follows_run:
+            replay.move_to(replay.last_at)
 
     @property
     def _is_behind(self) -> bool:
@@ -317,6 +316,7 @@ class ReplayScreen(EventScreen):
             view.show([text_section(*self._empty_text(), role=Role.QUIET)])
             self.show_tail()
             return
+        self._keep_up()
         # What only its end says is read once, as for the run's other views.
         self._reading.read_for("receipt", facts, None)
         view.show(self._sections(source, facts, view))
@@ -345,8 +345,7 @@ class ReplayScreen(EventScreen):
         replay = source.replay
         then = run_as_of(facts, replay.trace)
         now = self.console.render_context()
-        at, last_at = self._times(replay)
-        context = RenderContext(at or now.now, now.glyphs, now.time, now.zone)
+        context = RenderContext(replay.at or now.now, now.glyphs, now.time, now.zone)
         lines: list[DetailLine] = []
         for section in build_sections(RUNS, then, context):
             if section.title == "Run":
@@ -356,7 +355,7 @@ class ReplayScreen(EventScreen):
         # One section, so that its labels are equally wide and no row is empty.
         labels = [line("position"), *(entry.label for entry in lines)]
         bars = timeline_sections(
-            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=last_at
+            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=replay.last_at
         )[0].lines
         position = self._position(view.value_cells([*labels, *(bar.label for bar in bars)]), context)
         return [DetailSection(line(""), (position, *lines, *bars))]
@@ -365,9 +364,8 @@ class ReplayScreen(EventScreen):
         assert self._source is not None
         replay = self._source.replay
         words = f"{int(replay.part * 100)} %"
-        at, last_at = self._times(replay)
-        if at is not None and replay.first_at is not None and last_at is not None:
-            gone, whole = at - replay.first_at, last_at - replay.first_at
+        if replay.at is not None and replay.first_at is not None and replay.last_at is not None:
+            gone, whole = replay.at - replay.first_at, replay.last_at - replay.first_at
             words = f"{elapsed_clock(gone.total_seconds())} of {elapsed_clock(whole.total_seconds())}"
         bar = gauge(replay.part, max(4, cells - len(words) - 4), context.glyphs)
         return DetailLine(line("position"), line(f"{bar}  {words}", None), Role.WARN)
@@ -424,8 +422,7 @@ class ReplayScreen(EventScreen):
             self._draw()
 
     def _pause(self) -> None:
-        source = self._source
-        self._paused_at = self._times(source.replay)[0] if source is not None and self._follows_run else None
+        self._keep_up()
         self._is_playing = False
         self.workers.cancel_group(self, "play")
 
@@ -441,7 +438,6 @@ class ReplayScreen(EventScreen):
         else:
             if has_ended and self._source.replay.events:
                 self._source.replay.move_to_event(1)
-            self._paused_at = None
             self._is_playing = True
             self._play()
         self._draw()
