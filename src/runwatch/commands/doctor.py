@@ -216,8 +216,12 @@ async def _notices(environment: Mapping[str, str], describe_notices: DescribeNot
     if not sys.stdout.isatty():
         return []
     way = await describe_notices(environment)
-    found = f"desktop_notice = auto {f'takes {way}' if way else 'shows none, because this terminal is not known'}"
-    step = "" if way else "'runwatch help decisions' lists the terminals; desktop_notice may name a sequence itself."
+    if way:
+        return [DoctorResult("notices", f"desktop_notice = auto takes {way}", "ok")]
+    if environment.get("TMUX"):
+        return [DoctorResult("notices", "desktop_notice = auto shows none while no client of tmux is attached", "ok")]
+    found = "desktop_notice = auto shows none, because this terminal is not known"
+    step = "'runwatch help decisions' lists the terminals; desktop_notice may name a sequence itself."
     return [DoctorResult("notices", found, "ok", step)]
 
 

@@ -22,16 +22,20 @@ SHOWN_BY_TMUX = "runwatch: run ex_1; has (touch x) ended 100"
 class Desk:
     """A terminal, perhaps with tmux."""
 
-    def __init__(self, tmux: str | None = None, *, refuses: str = "", **environment: str) -> None:
+    def __init__(
+        self, tmux: str | None = None, *, refuses: str = "", clients: str = "tty: b", **environment: str
+    ) -> None:
         self.sent: list[str] = []
         self.ran: list[Sequence[str]] = []
         self.tmux = tmux
-        self.refused = refuses
+        self.refused, self.clients = refuses, clients
         self.notices = DesktopNotices(environment, self.sent.append, self.read)
 
     def read(self, command: Sequence[str]) -> str | None:
         if "-p" in command:
             return self.tmux
+        if "list-clients" in command:
+            return self.clients
         if self.refused in command:
             return None
         self.ran.append(command)
@@ -95,6 +99,12 @@ async def test_inside_tmux_it_is_passed_through_or_shown_by_tmux(
     assert await desk.notify(has_focus=has_focus) == sent
     shown = [("tmux", "display-message", "-d", "10000", "--", SHOWN_BY_TMUX)] if sent == ["\x07"] else []
     assert desk.ran == shown
+
+
+async def test_tmux_without_a_client_shows_nothing() -> None:
+    for has_focus in (False, True):
+        desk = Desk("2|1|11|0|0|", clients="", TMUX="/tmp/x,1,0")
+        assert await desk.notices.find_way("auto", has_focus=has_focus) is None
 
 
 async def test_an_older_tmux_shows_it_as_long_as_it_can() -> None:

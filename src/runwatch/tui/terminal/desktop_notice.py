@@ -64,7 +64,8 @@ class DesktopNotices:
     read: Callable[[Sequence[str]], str | None] = read_tool
 
     async def find_way(self, route: NoticeRoute, *, has_focus: bool) -> NoticeWay | None:
-        """Return how a notice gets to the desktop now; ``None`` while the window has the focus, or if nothing can.
+        """Return how a notice gets to the desktop now; ``None`` while the window has the focus, or if nothing can, as
+        in a tmux without a client.
 
         Args:
             has_focus: Whether it has, as far as the terminal reports it.
@@ -76,6 +77,8 @@ class DesktopNotices:
             return None if has_focus or chosen is None else NoticeWay(chosen)
         tmux = await asyncio.to_thread(self._ask_tmux)
         if has_focus and (tmux is None or tmux.is_in_sight):
+            return None
+        if tmux is not None and not tmux.has_client:
             return None
         chosen = (None if tmux is None else tmux.route) if route == "auto" else route
         return NoticeWay(chosen if tmux is not None and tmux.passes else None, in_tmux=True)
@@ -109,8 +112,10 @@ class DesktopNotices:
         # It drops what a pane sends that is not shown, unless it passes everything.
         is_shown = is_active or (has_window and zoomed != "1")
         passes = allowed in {"2", "all"} or (allowed in {"1", "on"} and is_shown)
+        # Without a client of its own session, tmux shows a message to one of another session, if there is any.
+        has_client = attached != "0" or self.read(("tmux", "list-clients")) != ""
         # Without focus reports, a pane that is not shown is the only sign that the user is elsewhere.
-        return _Tmux(passes, reports == "1" or is_active, _route_of(terminal))
+        return _Tmux(passes, reports == "1" or is_active, has_client, _route_of(terminal))
 
 
 async def describe_auto(environment: Mapping[str, str]) -> str:
@@ -131,11 +136,13 @@ class _Tmux(NamedTuple):
     Attributes:
         passes: Whether it passes what this pane sends now to the terminal.
         is_in_sight: Whether the pane is shown and chosen, or focus is reported by itself.
+        has_client: Whether a terminal shows what tmux says.
         route: What the terminal of its client understands.
     """
 
     passes: bool
     is_in_sight: bool
+    has_client: bool
     route: NoticeRoute | None
 
 
