@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
+from runwatch.settings.declarations import SETTINGS, find_setting
+from runwatch.settings.setting import Setting
 from runwatch.store.repositories.id_search import MIN_DIGITS, normalize_id
 from runwatch.tui.app import profile_menu
 from runwatch.tui.core.command_parser import PaletteCommand
@@ -20,6 +22,8 @@ from runwatch.tui.flows.model_servers import can_search
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.shell.refusals import key_refusal
+from runwatch.tui.widgets.bars.filter_bar import complete_filter
+from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.format import TimeMode, ago, state_label
@@ -28,6 +32,7 @@ from runwatch.view.text.safe_text import SafeText, join, line
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import OwnCommand
+    from runwatch.store.session import ServiceSession
     from runwatch.tui.app.navigation import NavigatingApp
 
 SCOPE_LABELS: Final = {
@@ -52,6 +57,8 @@ _MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_
 _SYNONYMS: Final = {
     "screen.destroy": ("cancel", "kill", "stop", "abort", "delete", "disable", "retire"),
     "screen.again": ("restart", "rerun", "start again"),
+    "screen.copy_menu": ("copy curl", "copy command"),
+    "screen.turn_split": ("split", "layout"),
 }
 """Common words for key actions, by their ids."""
 
@@ -100,16 +107,25 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
                   keys.shown("screen.tail_all"), argument_name="all", known=("all",))  # fmt: skip
     yield PaletteCommand("wall", BY_ID["screen.wall"].help, partial(show_wall, console), keys.shown("screen.wall"))
     yield PaletteCommand("overview", "Go to the overview.", _go(console, "overview"), keys.shown("app.overview"))
-    yield PaletteCommand("settings", "Show and change the settings.", _go(console, "settings"),
-                  keys.shown("app.settings"))  # fmt: skip
+    yield PaletteCommand("settings", "Show and change the settings, or one of them.", partial(show_settings, console),
+                  keys.shown("app.settings"), argument_name="KEY", is_found_by_value=True,
+                  known=tuple(setting.key for setting in SETTINGS if not setting.is_table),
+                  describe=lambda key: line(cast(Setting[Any], find_setting(key)).doc))  # fmt: skip
     yield PaletteCommand("help", "Show the keys, the filter language and the manual, or a page of it.",
                   partial(show_help, console), keys.shown("app.help"), argument_name="PAGE",
                   known=manual_topics())  # fmt: skip
-    yield PaletteCommand("open", "Open a record by its id; add an unknown run to the watch list.",
+    if tabs := _tabs(console):
+        yield PaletteCommand("tab", "Show another view of this pane.", partial(show_tab, console),
+                      keys.shown("screen.next_tab"), argument_name="NAME", needs_argument=True, known=tuple(tabs),
+                      is_found_by_value=True)  # fmt: skip
+    yield PaletteCommand("open", "Open a record by its id or a part of its name; add an unknown run to the watch list.",
                   partial(open_run, console), argument_name="ID", needs_argument=True,
                   complete=partial(_known_ids, console), describe=partial(_describe_id, console))  # fmt: skip
+    filtered = _filtered_list(console)
     yield PaletteCommand("filter", "Filter the rows of this view.", partial(filter_view, console),
-                  keys.shown("screen.filter"), argument_name="FILTER", needs_argument=True)  # fmt: skip
+                  keys.shown("screen.filter"), argument_name="FILTER", needs_argument=True,
+                  complete=partial(_complete_filter, console, filtered),
+                  describe=partial(_describe_flag, filtered))  # fmt: skip
     if isinstance(console.screen, ListScreen):
         yield PaletteCommand("export", "Export the rows to a file: .ndjson, .csv, .json or .md.",
                   partial(export_command, console), keys.shown("screen.export"), argument_name="FILE",
@@ -149,7 +165,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
 
 
 def _known_ids(console: NavigatingApp, begun: str) -> Iterator[str]:
-    """Yield known ids that contain a text: one that equals it, those of runs, then others.
+    """Yield known ids that contain a text: one that equals it, those of runs, others, then those of names with it.
 
     Leaves out ids that cannot be typed as they are shown.
     """
@@ -161,8 +177,21 @@ def _known_ids(console: NavigatingApp, begun: str) -> Iterator[str]:
     whole = (begun for known in lists if begun in known)
     every = chain(whole, islice(chain.from_iterable(lists), MAX_SOUGHT_IDS))
     matching = (found for found in every if plain in found.casefold() and line(found) == found)
+    named = _ids_of_names(session, plain) if plain else ()
     # A receipt has the id of its run.
-    yield from islice(dict.fromkeys(matching), MAX_SUGGESTED_IDS)
+    yield from islice(dict.fromkeys(chain(matching, named)), MAX_SUGGESTED_IDS)
+
+
+def _ids_of_names(session: ServiceSession, part: str) -> Iterator[str]:
+    """Yield ids of known records whose names contain a folded text."""
+    for spec in RESOURCES:
+        # Runs have no names, and most records are runs.
+        if spec.has_screen and not spec.is_local and spec.kind != Run.KIND:
+            known = session.store.collection(session.scope.profile, spec.kind).by_id
+            for id, stored in islice(known.items(), MAX_SOUGHT_IDS):
+                name = spec.name_of(spec.subject(stored.record)) or ""
+                if part in name.casefold() and line(id) == id:
+                    yield id
 
 
 def _describe_id(console: NavigatingApp, id: str) -> SafeText:
@@ -286,6 +315,29 @@ async def show_help(console: NavigatingApp, topic: str) -> None:
     open_help(console, topic)
 
 
+async def show_settings(console: NavigatingApp, key: str) -> None:
+    """Go to the settings, and to one of them if it is named."""
+    from runwatch.tui.screens.settings.settings import SettingsScreen
+
+    await console.go_to("settings", is_root=True)
+    screen = console.screen
+    if key and isinstance(screen, SettingsScreen):
+        screen.select_setting(key)
+
+
+def _tabs(console: NavigatingApp) -> dict[str, str]:
+    """Return the ids of the tabs in front by their labels in small letters."""
+    return {label.casefold(): tab for bar in console.screen.query(TabBar) for tab, label in bar.tabs}
+
+
+async def show_tab(console: NavigatingApp, label: str) -> None:
+    """Show a tab, also where a narrow window hides its pane."""
+    screen = console.screen
+    screen.query_one(TabBar).choose(_tabs(console)[label])
+    if isinstance(screen, ResourceScreen):
+        screen.reveal_detail()
+
+
 async def use_theme(console: NavigatingApp, name: str) -> bool:
     try:
         console.apply_theme(name)
@@ -320,7 +372,45 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
     aliases = tuple({*words, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
-    return PaletteCommand(spec.name, f"Go to {spec.title}.", go, key, argument_name="FILTER", aliases=aliases)
+    return PaletteCommand(spec.name, f"Go to {spec.title}.", go, key, argument_name="FILTER", aliases=aliases,
+                          complete=partial(_complete_filter, console, spec),
+                          describe=partial(_describe_flag, spec))  # fmt: skip
+
+
+def _filtered_list(console: NavigatingApp) -> ResourceSpec[Any]:
+    """Return the list that ``filter`` filters."""
+    screen = console.screen
+    return screen.spec if isinstance(screen, ResourceScreen) else resource_named("runs")
+
+
+def _complete_filter(console: NavigatingApp, spec: ResourceSpec[Any], text: str) -> Iterator[str]:
+    """Yield a filter if it can be read, then what it may become: from the rows of the list if it is in front."""
+    if not text:
+        return
+    from runwatch.view.query.expressions import QueryError
+    from runwatch.view.query.parser import parse_filter
+
+    try:
+        parse_filter(text, spec, named=console.settings.filters)
+    except QueryError:
+        pass
+    else:
+        yield text
+    screen = console.screen
+    if isinstance(screen, ResourceScreen) and screen.spec.name == spec.name:
+        completed = screen.complete_filter(text)
+    else:
+        fields = {field.id: [line(choice) for choice in field.choices] for field in spec.all_fields()}
+        completed = complete_filter(text, fields, tuple(spec.flags))
+    yield from islice(completed, MAX_SUGGESTED_IDS)
+
+
+def _describe_flag(spec: ResourceSpec[Any], text: str) -> SafeText:
+    """Say what the ``is:`` that a filter ends with keeps."""
+    from runwatch.view.table.flag_meanings import flag_meaning
+
+    _, sign, name = text.rpartition("is:")
+    return line(f"is:{name}: {meaning}" if sign and (meaning := flag_meaning(spec, name)) else "")
 
 
 def _report(console: NavigatingApp, name: str, help: str, alias: str) -> PaletteCommand:
@@ -339,6 +429,8 @@ def _report(console: NavigatingApp, name: str, help: str, alias: str) -> Palette
 def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
     """Yield the key actions available now."""
     seen: set[str] = set()
+    screen = console.screen
+    acts_on = screen.spec.singular if isinstance(screen, ResourceScreen) else ""
     for _, binding, is_enabled, _ in console.screen.active_bindings.values():
         action = BY_ID.get(binding.id or "")
         if action is None or not is_enabled or action.id in seen | _LISTED_BY_NAME or action.handler.startswith(_MOVES):
@@ -348,7 +440,7 @@ def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
         seen.add(action.id)
         name = f"{SCOPE_LABELS.get(action.scope, action.scope)}: {action.label}"
         yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id),
-                             aliases=_SYNONYMS.get(action.id, ()))  # fmt: skip
+                             aliases=_SYNONYMS.get(action.id, ()), acts_on=acts_on)  # fmt: skip
 
 
 def _act(console: NavigatingApp, action: str) -> Callable[[str], Awaitable[None]]:

@@ -17,6 +17,9 @@ MAX_GUESS_CHARACTERS: Final = 32
 CLOSE: Final = 0.7
 """Minimum similarity of a suggested command: words with half of their letters in common mean something else."""
 
+_WORD_RANK: Final = 1
+"""The rank of a command of which a name has a word that begins with the text; names that begin with it come before."""
+
 _NOTHING: Final = line("")
 
 
@@ -33,7 +36,8 @@ class PaletteCommand:
         argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
         needs_argument: Whether the argument is required.
         known: The values of the argument, which are suggested; empty if it takes others.
-        is_found_by_value: Whether a part of a known value suggests it, without the command's name.
+        is_found_by_value: Whether a part or a few letters of a known value suggest it, without the command's name.
+        acts_on: What its screen shows, such as ``run``: a second word that may be typed with the name.
         complete: Suggests values for the argument typed so far; it takes others too.
         describe: Says what a suggested value is, empty for nothing known.
     """
@@ -49,6 +53,7 @@ class PaletteCommand:
     complete: Callable[[str], Iterable[str]] | None = None
     describe: Callable[[str], SafeText] | None = None
     is_found_by_value: bool = False
+    acts_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,10 @@ def suggest_commands(
         for rank, number in ranks
         if rank is not None
     )
-    values = (each for command in commands if command.is_found_by_value for each in _known_values(command, begun))
+    by_value = [command for command in commands if command.is_found_by_value]
+    values = [each for command in by_value for each in _known_values(command, begun)]
+    if not values and not any(rank <= _WORD_RANK for _, rank, *_ in ranked):
+        values = [each for command in by_value for each in _values_with_letters(command, begun)]
     return [*(CommandSuggestion(commands[number].name, commands[number]) for *_, number in ranked), *values]
 
 
@@ -155,7 +163,8 @@ def _arguments(command: PaletteCommand, argument: str) -> list[CommandSuggestion
     completed.sort(key=lambda value: value != argument)
     if argument and not command.known and argument not in completed:
         completed.append(argument)
-    offered = [*_known_values(command, argument), *(_with_argument(command, value) for value in completed)]
+    known = _known_values(command, argument) or _values_with_letters(command, argument)
+    offered = [*known, *(_with_argument(command, value) for value in completed)]
     return offered if argument or offered else [CommandSuggestion(command.name, command)]
 
 
@@ -167,23 +176,37 @@ def _known_values(command: PaletteCommand, part: str) -> list[CommandSuggestion]
     return [_with_argument(command, value) for value in known]
 
 
+def _values_with_letters(command: PaletteCommand, letters: str) -> list[CommandSuggestion]:
+    """Return the known values that have letters in their order."""
+    folded = letters.casefold()
+    if len(folded) > MAX_GUESS_CHARACTERS:
+        return []
+    return [_with_argument(command, value) for value in command.known if _has_letters(value.casefold(), folded)]
+
+
 def _with_argument(command: PaletteCommand, value: str) -> CommandSuggestion:
     return CommandSuggestion(f"{command.name} {value}", command, value)
 
 
 def _rank(command: PaletteCommand, begun: str) -> tuple[int, float] | None:
-    """Return how well a command matches: by its name, a word of it, its letters in order, or its help."""
+    """Return how well a command matches: by its name, a word of it, its letters in order, its help, or each word."""
     folded = begun.casefold()
     names = [name.casefold() for name in (command.name, *command.aliases)]
     if any(name.startswith(folded) for name in names):
         return 0, 0.0
     if any(word.startswith(folded) for name in names for word in name.split()):
-        return 1, 0.0
+        return _WORD_RANK, 0.0
     if len(folded) <= MAX_GUESS_CHARACTERS and any(_has_letters(name, folded) for name in names):
         matcher = Matcher(folded)
         return 2, -max(matcher.match(name) for name in names if _has_letters(name, folded))
     if folded in command.help.casefold():
         return 3, 0.0
+    typed = folded.split()
+    words = {word for name in names for word in name.split()}
+    others = words.union(command.acts_on.split(), command.help.casefold().split())
+    if len(typed) > 1 and all(any(word.startswith(each) for word in others) for each in typed):
+        # Those whose names have most of the words come first.
+        return 4, -sum(any(word.startswith(each) for word in words) for each in typed)
     return None
 
 

@@ -17,8 +17,10 @@ from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.command_line import SHOWN, CommandLine
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.tui.widgets.panes.run_detail import RunDetail
 from tests.support.builders import run
 from tests.support.hostile import ALL_AT_ONCE
+from tests.support.resources import arm
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
@@ -89,12 +91,20 @@ def test_names_that_begin_so_come_before_words_that_do_and_those_before_scattere
     assert suggested("zzz") == []
 
 
+@pytest.mark.parametrize("typed", ["copy run", "id copy", "cop it"])
+def test_each_word_may_be_of_the_name_of_what_it_does_or_of_what_is_shown(typed: str) -> None:
+    command = PaletteCommand("view: copy id", "Copy it.", _nothing, acts_on="run")
+    assert [found.text for found in suggest_commands([*COMMANDS, command], typed)][:1] == ["view: copy id"]
+    assert suggest_commands([command], "copy check") == []
+
+
 def test_behind_a_name_its_own_values_are_suggested() -> None:
     assert suggested("theme ") == ["theme dark", "theme light", "theme Half dark", "theme receipt paper"]
     assert suggested("theme nope") == []
     assert suggested("theme d") == ["theme dark", "theme Half dark"]
     assert suggested("dark") == ["theme dark", "theme Half dark"]
     assert suggested("rec") == ["receipts", "theme receipt paper"]
+    assert suggested("hfdrk") == suggested("theme hfdrk") == ["theme Half dark"]
     assert suggested("runs is:live") == ["runs is:live"]
     assert suggested("open ") == ["open"]
 
@@ -110,6 +120,52 @@ def test_a_part_of_a_known_id_stands_for_it_and_a_whole_one_for_itself(argument:
         complete=lambda begun: [value for value in known if begun in value],
     )  # fmt: skip
     assert [found.argument for found in suggest_commands([command], f"open {argument}")] == values
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("new run", "▸ view: new "),
+        ("copy curl", "▸ view: copy "),
+        ("replay run", "▸ view: replay "),
+        ("split", "▸ view: beside/below "),
+        ("timeline", "▸ tab timeline "),
+        ("lgt", "▸ theme runwatch-light "),
+        ("rwlight", "▸ theme runwatch-light "),
+        ("refresh.runs", "▸ settings refresh.runs"),
+        ("runs is:fin", "is:final: it has ended"),
+        ("runs status=fai", "  runs status=failed "),
+        ("receipts is:cu", "▸ receipts is:cut "),
+    ],
+)
+async def test_what_is_known_is_found_by_its_words(tmp_path: Path, typed: str, found: str) -> None:
+    async with console(service(), tmp_path, until="ex_failed2") as driven:
+        await driven.until(lambda: bool(driven.app.screen.query(RunDetail)), "the detail")
+        await driven.press("colon")
+        await driven.type(typed)
+        await driven.shows(found)
+
+
+async def test_a_tab_and_a_setting_are_gone_to(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW, until="ex_failed2") as driven:
+        await driven.until(lambda: bool(driven.app.screen.query(RunDetail)), "the detail")
+        await driven.say("timeline")
+        assert driven.app.screen.query_one(RunDetail).tab == "timeline"
+        assert driven.app.screen.has_class("-opened")
+        await driven.say("settings mouse")
+        await driven.until(lambda: front(driven) == "SettingsScreen", "the settings")
+        assert driven.app.screen.query_one(RecordTable).cursor_key == "mouse"
+
+
+async def test_a_record_is_opened_by_a_part_of_its_name(tmp_path: Path) -> None:
+    said = service()
+    said.say("GET", "/v1/arms", Said(200, {"arms": [arm("arm_1", display_name="GPT nine").raw]}))
+    async with console(said, tmp_path) as driven:
+        await driven.press("4")
+        await driven.shows("GPT nine")
+        await driven.press("colon")
+        await driven.type("open gpt")
+        await driven.shows("▸ open arm_1")
 
 
 async def test_a_long_id_is_cut_in_its_middle(tmp_path: Path) -> None:

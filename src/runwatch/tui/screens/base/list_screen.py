@@ -18,7 +18,7 @@ from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.sources.list_model import ListModel
 from runwatch.tui.sources.row_sources import RowSource
-from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, make_filter_suggester
+from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, complete_filter
 from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
@@ -672,11 +672,13 @@ class ListScreen(RecordScreen):
         off = " (off)" if self._filter_is_off else ""
         return (label_span("filter "), label_span(f"{self._query.text}{off}", Role.PLAIN))
 
-    def _complete(self, text: str) -> str | None:
+    def complete_filter(self, text: str) -> Iterator[str]:
+        """Yield a filter with each word that its last one may become, from the rows in sight."""
         fields = [field.id for field in self.spec.all_fields()]
-        return make_filter_suggester(_Seen(fields, self.listing.shown[:MAX_COMPLETED_ROWS]), tuple(self.spec.flags))(
-            text
-        )
+        return complete_filter(text, _Seen(fields, self.listing.shown[:MAX_COMPLETED_ROWS]), tuple(self.spec.flags))
+
+    def _complete(self, text: str) -> str | None:
+        return next(self.complete_filter(text), None)
 
 
 class _Seen(Mapping[str, Sequence[SafeText]]):

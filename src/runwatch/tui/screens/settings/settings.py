@@ -164,6 +164,11 @@ class SettingsScreen(ConsoleScreen):
     def session_opened(self) -> None:
         self.show_rows()
 
+    def select_setting(self, key: str) -> None:
+        """Put the cursor on a setting."""
+        self._find("")
+        self.table.select(key)
+
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Do nothing: settings do not depend on records."""
 

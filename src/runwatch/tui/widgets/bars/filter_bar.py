@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
@@ -201,23 +201,21 @@ def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Seque
         fields: Known values by field name; looked up only for the field being completed.
         flags: The values of ``is:``.
     """
+    return lambda text: next(complete_filter(text, fields, flags), None)
+
+
+def complete_filter(text: str, fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Iterator[str]:
+    """Yield a filter with each word that its last one may become; as for :func:`make_filter_suggester`."""
     words: dict[str, Sequence[str]] = {"is": flags, "has": tuple(fields)}
-
-    def complete(text: str) -> str | None:
-        begun = text.rpartition(" ")[2].lstrip("!")
-        if not begun:
-            return None
-        for sign in (":", "="):
-            name, found, part = begun.partition(sign)
-            if found:
-                fitting = _first(part, words[name] if name in words else fields.get(name, ()))
-                # A value with spaces would end at the first one.
-                return None if fitting is None or " " in fitting else text[: len(text) - len(part)] + fitting
-        name_found = _first(begun, [f"{name}:" for name in (*fields, *words)])
-        return None if name_found is None else text[: len(text) - len(begun)] + name_found
-
-    return complete
-
-
-def _first(begun: str, candidates: Sequence[str]) -> str | None:
-    return next((candidate for candidate in candidates if candidate.startswith(begun) and candidate != begun), None)
+    begun = text.rpartition(" ")[2].lstrip("!")
+    if not begun:
+        return
+    name, sign, part = begun.partition(":" if ":" in begun else "=")
+    if sign:
+        candidates = words[name] if name in words else fields.get(name, ())
+    else:
+        part, candidates = begun, [f"{name}:" for name in (*fields, *words)]
+    for candidate in candidates:
+        # A value with spaces would end at the first one.
+        if candidate.startswith(part) and candidate != part and " " not in candidate:
+            yield text[: len(text) - len(part)] + candidate

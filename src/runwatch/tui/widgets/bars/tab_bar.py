@@ -21,8 +21,9 @@ class TabBar(Bar):
     Textual's ``Tabs`` takes two rows, the focus and its arrow keys, and scrolls where this bar narrows the gaps.
     :class:`Bar` is needed for the other bars anyway.
 
-    Args:
+    Attributes:
         tabs: Id and label of each view.
+        active: Id of the active view.
     """
 
     DEFAULT_CSS = """
@@ -37,7 +38,7 @@ class TabBar(Bar):
 
     def __init__(self, tabs: Sequence[tuple[str, SafeText]], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._tabs = tuple(tabs)
+        self.tabs = tuple(tabs)
         self.active = tabs[0][0]
 
     def choose(self, tab: str) -> None:
@@ -48,7 +49,7 @@ class TabBar(Bar):
 
     def step(self, step: int) -> None:
         """Activate the view ``step`` positions further, wrapping around."""
-        ids = [tab for tab, _ in self._tabs]
+        ids = [tab for tab, _ in self.tabs]
         self.choose(ids[(ids.index(self.active) + step) % len(ids)])
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
@@ -58,7 +59,7 @@ class TabBar(Bar):
         """
         app = get_app(self)
         parts: list[BarPart] = []
-        for number, (tab, label) in enumerate(self._tabs):
+        for number, (tab, label) in enumerate(self.tabs):
             if number:
                 parts.append(BarPart((label_span(app.chrome_glyphs.bar),), gap=1))
             is_active = tab == self.active
