@@ -126,6 +126,16 @@ def test_answers_events_and_problems_are_opened_too(runwatch: Here) -> None:
     assert str(told.instance) in shown.text
 
 
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_file_that_was_cut_gives_its_whole_lines_and_says_which_one_is_not(runwatch: Here, count: int) -> None:
+    whole = [dict(resources.arm(f"arm_{number}").raw) for number in range(count)]
+    content = "\n".join(map(json.dumps, [*whole, whole[0]]))[:-20].encode()
+    outcome = runwatch("open", "-", "--json", stdin=content, code=2)
+    assert outcome.json == whole
+    assert f"1 line is no JSON, the first is line {count + 1}" in outcome.errors
+    assert "arm_0" in runwatch("open", "-", stdin=content, code=2).text
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"1", b'"x"', b"[]", b"{}", b'{"a": 1}', b"[1, 2]", b"a\nb"])
 def test_what_is_no_record_is_refused(runwatch: Here, content: bytes) -> None:
     outcome = runwatch("open", "-", stdin=content)

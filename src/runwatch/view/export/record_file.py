@@ -104,7 +104,7 @@ def read_records(content: bytes) -> ReadSteps:
     kinds = _Kinds()
     try:
         if is_ndjson(text):
-            for done, values in _lines(text, filed):
+            for done, values in read_json_lines(text, filed):
                 for value in values:
                     _add_record(filed, kinds, value)
                 yield done
@@ -155,8 +155,8 @@ def _decoded(content: bytes) -> Generator[float, None, str]:
     return text
 
 
-def _lines(text: str, filed: RecordFile) -> Iterator[tuple[float, list[Any]]]:
-    """Yield the values of lines in batches, with the completed fraction of the text."""
+def read_json_lines(text: str, filed: RecordFile) -> Iterator[tuple[float, list[Any]]]:
+    """Yield the values of lines in batches, with the completed fraction of the text; count lines that are no JSON."""
     values: list[Any] = []
     at, number = 0, 0
     while at < len(text):
