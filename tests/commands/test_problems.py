@@ -15,8 +15,8 @@ from runwatch.base.clock import format_iso
 from runwatch.base.paths import find_paths
 from tests.commands.conftest import LIVE
 from tests.commands.here import Here
-from tests.support.builders import echo_events
-from tests.support.scripted import ScriptedService
+from tests.support.builders import echo_events, validation_problem
+from tests.support.scripted import Said, ScriptedService
 from tests.support.service import ServiceProcess
 
 KEY = "rk_test_sentinel_7f3a9c"
@@ -186,10 +186,21 @@ def test_a_request_names_the_problem_that_it_met(runwatch: Here, service: Script
     assert [(row.get("instance"), row.get("code")) for row in rows] == [(None, None), (instance, "not_found")]
 
 
+def test_a_problem_is_found_by_what_it_says_of_a_field(runwatch: Here, service: ScriptedService) -> None:
+    said = validation_problem(arm="boom: no GPU for you")
+    service.say("GET", "/v1/executions/ex_b", Said(422, said))
+    met(runwatch, "ex_a")
+    met(runwatch, "ex_b")
+    for words in ("boom", "no GPU", "some FIELDS need"):
+        assert [each["path"] for each in runwatch("problems", "find", words, "--json").json] == ["/v1/executions/ex_b"]
+    assert runwatch("problems", "list", "--filter", "message:gpu", "--json").json
+    assert "or says that" in runwatch("problems", "find", "no TPU", code=1).errors
+
+
 def test_a_text_that_is_too_short_to_find_anything_is_said_to_be(runwatch: Here) -> None:
     outcome = runwatch("problems", "find", "abc", code=1)
-    assert "'abc' is too short to find an instance id" in outcome.errors
-    assert "Six or more characters" in outcome.errors
+    assert "'abc' is too short to find an instance id, and no problem says it" in outcome.errors
+    assert "six or more characters" in outcome.errors
 
 
 @pytest.mark.parametrize("subcommand", ["find", "show"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError, UsageError
+from runwatch.base.text import fold_text
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.export_file import check_not_existing, save_export
 from runwatch.commands.shared.list_reader import is_selective, parse_limit, parse_since
@@ -28,6 +29,9 @@ from runwatch.view.problems.time_query import TimeQuery
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.profile_column import move_profile_column_first
+from runwatch.view.table.rows import build_rows
+from runwatch.view.text.format import RenderContext
+from runwatch.view.text.safe_text import line
 
 
 def list_problems(call: Invocation) -> int:
@@ -41,13 +45,13 @@ def list_problems(call: Invocation) -> int:
 
     limit = parse_limit(call)
     since = parse_since(call)
-    found = [problem_from_journal(line) for line in asyncio.run(read()) if since is None or line.at >= since]
+    found = [problem_from_journal(each) for each in asyncio.run(read()) if since is None or each.at >= since]
     _print(call, found, move_profile_column_first(PROBLEMS) if several else PROBLEMS, limit)
     return 0
 
 
 def find(call: Invocation) -> int:
-    """``problems find``: print problems by the instances in a text, or activity around a time.
+    """``problems find``: print problems by the instances in a text or by their words, or activity around a time.
 
     Raises:
         UsageError: Neither a text nor a time is given, or an option for a time is given without one.
@@ -61,9 +65,14 @@ def find(call: Invocation) -> int:
     if given.within is not None or given.tz is not None:
         raise UsageError("--within and --tz go with --at", hint="For example --at 2026-11-22T03:10 --within 5m")
     if given.text is None:
-        raise UsageError("TEXT or --at is missing", hint="Six or more characters of an instance are enough as TEXT.")
-    hint = "Six or more characters of an instance are enough; '-' reads a whole mail from standard input."
-    _print(call, _search(call, given.text, hint))
+        raise UsageError(
+            "TEXT or --at is missing", hint="TEXT is words of its message, or six or more characters of its instance."
+        )
+    hint = (
+        "It takes words of the message, or six or more characters of an instance;"
+        " '-' reads a whole mail from standard input."
+    )
+    _print(call, _search(call, given.text, hint, with_words=True))
     return 0
 
 
@@ -79,8 +88,12 @@ def show(call: Invocation) -> int:
     return 0
 
 
-def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
-    """Return what the journal and the local service's store have; a problem in both is one entry, with its cause."""
+def _search(call: Invocation, text: str, hint: str, *, with_words: bool = False) -> list[ProblemEntry]:
+    """Return what the journal and the local service's store have; a problem in both is one entry, with its cause.
+
+    Args:
+        with_words: Whether to return the problems of the journal that say the text if it has no instance of any.
+    """
     from runwatch.commands.problem_search import find_in_service
 
     async def read() -> tuple[list[JournalProblem], list[JournalProblem], int]:
@@ -92,19 +105,38 @@ def _search(call: Invocation, text: str, hint: str) -> list[ProblemEntry]:
     parts = " ".join(f"{each[:8]} {each[-12:]}" for each in find_instances(wanted))
     lines, alike, kept = asyncio.run(read())
     answered, without = find_in_service(call, wanted)
-    found = merge_service_problems([problem_from_journal(line) for line in lines], answered)
+    found = merge_service_problems([problem_from_journal(each) for each in lines], answered)
+    if not found and with_words:
+        found = _find_words(call, wanted)
     if not found:
         if len(wanted.strip()) < MIN_DIGITS:
-            raise RunwatchError(f"'{wanted.strip()}' is too short to find an instance id", hint=hint)
+            says = ", and no problem says it" if with_words else ""
+            raise RunwatchError(f"'{wanted.strip()}' is too short to find an instance id{says}", hint=hint)
         store = " and the local service's store" if not without else f"; not the local service's store: {without}"
         journal = f"{kept} problem{'s' * (kept != 1)} in this machine's journal"
         similar = ", ".join(dict.fromkeys(filter(None, (each.instance for each in alike))))
         raise RunwatchError(
-            "No problem seen on this machine has that instance id",
+            f"No problem seen on this machine has that instance id{' or says that' if with_words else ''}",
             detail="\n".join([f"searched: {journal}{store}", *([f"similar: {similar}"] if similar else [])]),
             hint=hint,
         )
     return found
+
+
+def _find_words(call: Invocation, text: str) -> list[ProblemEntry]:
+    """Return the problems of the journal whose rows contain a text, ignoring case and the kind of space."""
+
+    async def read() -> list[JournalProblem]:
+        async with open_journal(call) as journal:
+            return await journal.problems(limit=None)
+
+    words = fold_text(line(" ".join(text.split()), None))
+    if not words:
+        return []
+    entries = [problem_from_journal(problem) for problem in asyncio.run(read())]
+    return [
+        row.subject for row in build_rows(PROBLEMS, entries, RenderContext(call.clock.now())) if row.contains(words)
+    ]
 
 
 def _print(

@@ -251,13 +251,13 @@ _DECLARED = (
     ),
     CommandSpec(
         ("problems", "find"),
-        "find problems by instance id, by pasted text, or by time",
+        "find problems by instance id, by pasted text, by their words, or by time",
         "commands.problems:find",
         (
             ArgumentSpec(
                 "TEXT",
-                "six or more characters of an instance id, or - for text on standard input; with --at, words that"
-                " the results must contain",
+                "six or more characters of an instance id, words of the title, detail or field messages, or - for text"
+                " on standard input; with --at, words that the results must contain",
                 "?",
             ),
         ),

@@ -66,7 +66,8 @@ FACTS: Final = (
     (
         "Problems",
         "Every refusal has an instance id, which is safe to quote and lets support find what happened. {screen.copy}"
-        " copies it, {screen.copy_menu} copies the whole block.",
+        " copies it, {screen.copy_menu} copies the whole block. In the list {screen.filter} finds a problem by its"
+        " instance, its title, its detail and its message for each field.",
     ),
     (
         "Waiting",

@@ -64,6 +64,13 @@ def _cause(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None
     return block(entry.cause) if entry.cause else None
 
 
+def _messages(entry: ProblemEntry) -> str | None:
+    """Return what the problem says of each field."""
+    return (
+        "; ".join(f"{error.field or ''} {error.message or ''}".strip() for error in entry.problem.errors or ()) or None
+    )
+
+
 def _fields(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     errors = entry.problem.errors
     if not errors:
@@ -107,7 +114,13 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         column("profile", hide_order=2, hide_if_empty=True, is_extra=True),
         column("title=problem.title", hide_order=1, max_cells=60, min_cells=8, is_extra=True),
     ),
-    fields=fields("path method operation detail=problem.detail cause host key"),
+    fields=(
+        *fields("path method operation"),
+        # Columns, so that a word finds them.
+        column("detail=problem.detail", max_cells=60, searched="value"),
+        column("message", _messages, max_cells=60, searched="value"),
+        *fields("cause host key"),
+    ),
     sections=(
         SectionSpec(
             "Problem",

@@ -187,6 +187,8 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "request": "method and path of the request",
         "instance": "id to quote to support, which finds what happened by it",
         "title": "the service's short text",
+        "detail": "what the service says of this one time",
+        "message": "what it says of each field",
     },
     "codes": {
         "code": "what went wrong, as the service or runwatch names it",

@@ -227,7 +227,10 @@ class RowTexts(Generic[S]):
         """Share the texts of these columns, from the beginning."""
         self._shared = columns
         partly = [column for column in columns if column.shared_texts is not None]
-        unshared = [column for column in self._spec.columns if column not in columns or column in partly]
+        # Of columns that the list does not show, only plain values are read of each row; cells take too long to draw.
+        hidden = [column for column in self._spec.fields if isinstance(column, Column) and column.searched == "value"]
+        searched = (*self._spec.columns, *hidden)
+        unshared = [column for column in searched if column not in columns or column in partly]
         self._unshared = UnsharedColumns(unshared, partly)
         self._reads: dict[Any, Any] = {}
         self._by_shape: dict[Shape, ShapeResults[SharedText[S]]] = {}

@@ -150,6 +150,10 @@ async def test_a_filter_is_still_a_filter(tmp_path: Path) -> None:
         await driven.press("slash")
         await driven.type("instance:0b1f6c1e")
         await driven.shows("1/3")
+        await driven.reaches("Problems   3", "escape")
+        await driven.press("slash")
+        await driven.type("greater than")
+        await driven.shows("1/3")
 
 
 async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_named(tmp_path: Path) -> None:
