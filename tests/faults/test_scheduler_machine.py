@@ -22,6 +22,9 @@ from tests.support.sampling import examples
 
 ORIGIN = "https://api.example.com"
 LIMIT_RPM = 60
+MIN_LATENCY_S = 0.002
+"""No response comes in the moment of its request: a read that begins in that moment would count as sent after it."""
+
 FORGOTTEN_S = 240.0
 """Within so long every read has its turn again, even on the few requests a minute that many 429 leave."""
 
@@ -42,7 +45,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.gate = RateLimitGate(self.clock)
         self.budget = RequestBudget(self.clock, LIMIT_RPM)
         self.scheduler = Scheduler(self.clock, self.budget, self.hold_s)
-        self.latency_s = 0.0
+        self.latency_s = MIN_LATENCY_S
         self.every_s = 1.0
         self.limits: list[float] = []
         self.started: dict[str, float] = {}
@@ -144,7 +147,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         """The next answer is a 429; answers of what is under way already still come."""
         self.limits.append(seconds)
 
-    @rule(latency_s=st.sampled_from([0.0, 0.2, 3.0]), every_s=st.sampled_from([0.0, 1.0, 5.0]))
+    @rule(latency_s=st.sampled_from([MIN_LATENCY_S, 0.2, 3.0]), every_s=st.sampled_from([0.0, 1.0, 5.0]))
     def change(self, latency_s: float, every_s: float) -> None:
         """The service becomes slower or quicker, and reads are wanted more or less often."""
         self.latency_s, self.every_s = latency_s, every_s
