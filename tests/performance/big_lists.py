@@ -72,6 +72,30 @@ async def main():
         await asyncio.Event().wait()
 asyncio.run(main())
 """
+PAGE: Final = 500
+_SERVE_PAGES: Final = f"""
+import asyncio
+from datetime import UTC, datetime
+from runwatch.base.json import dumps
+from tests.support.builders import account
+from tests.support.varied_receipts import varied_receipts
+from tests.support.scripted import Said, ScriptedService
+class Paged(ScriptedService):
+    def _answer(self, heard):
+        if (heard.head.method, heard.head.path) != ("GET", "/v1/receipts"):
+            return super()._answer(heard)
+        start = int(heard.head.query.get("cursor", "0"))
+        following = f'"{{start + {PAGE}}}"' if start + {PAGE} < {MANY} else "null"
+        page = ",".join(receipts[start : start + {PAGE}])
+        return Said(200, f'{{{{"receipts":[{{page}}],"next_cursor":{{following}}}}}}'.encode())
+receipts = [dumps(each) for each in varied_receipts({MANY}, datetime(2026, 11, 20, 10, tzinfo=UTC), are_short=True)]
+async def main():
+    quota = dict(account().raw["quota"]) | {{"rate_limit_rpm": 1_000_000}}
+    async with Paged(account=account(quota=quota)) as service:
+        print(service.base_url, flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
 
 
 def figures() -> list[Figure]:
@@ -81,8 +105,8 @@ def figures() -> list[Figure]:
 
 
 @contextlib.contextmanager
-def _service() -> Iterator[str]:
-    with subprocess.Popen([sys.executable, "-c", _SERVE], stdout=subprocess.PIPE, text=True) as serving:
+def _service(program: str = _SERVE) -> Iterator[str]:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as serving:
         try:
             assert serving.stdout is not None
             yield serving.stdout.readline().strip()
@@ -178,6 +202,7 @@ async def _measure(base_url: str, home: Path) -> list[Figure]:
             Figure("receipts in one answer that are listed", _collected(steps.app)),
             *steps.found,
             _memory(base_url, home),
+            _memory_in_pages(home),
             *_memory_of_peer(home),
         ]
 
@@ -193,6 +218,23 @@ def _memory(base_url: str, home: Path) -> Figure:
         terminal.wait_for(f"0/{MANY:,}", PATIENCE_S)
         held = _resident(terminal)
     return Figure(f"… resident memory of a console that holds {MANY:,}, searched through", f"{held / 1e6:.0f} MB", "",
+                  f"≤ {TARGET_MEMORY / 1e6:.0f} MB", held <= TARGET_MEMORY)  # fmt: skip
+
+
+def _memory_in_pages(home: Path) -> Figure:
+    """Return the same of a console that has read them in pages."""
+    with _service(_SERVE_PAGES) as base_url:
+        environment = {**clean_environment(home), "RUNWATCH_BASE_URL": base_url, "RUNWATCH_API_KEY": "k"}
+        environment["RUNWATCH_DATA_DIR"] = str(home / "pages")
+        command = [sys.executable, "-m", "runwatch", "--open", "receipts"]
+        with Terminal(command, env=environment, columns=140, rows=40) as terminal:
+            terminal.wait_for("▸", PATIENCE_S)
+            terminal.type("G")
+            terminal.wait_for(re.compile(rf"Receipts   {MANY:,} ━"), PATIENCE_S)
+            terminal.type("/nowhere")
+            terminal.wait_for(f"0/{MANY:,}", PATIENCE_S)
+            held = _resident(terminal)
+    return Figure(f"… of one that has read them in pages of {PAGE}", f"{held / 1e6:.0f} MB", "",
                   f"≤ {TARGET_MEMORY / 1e6:.0f} MB", held <= TARGET_MEMORY)  # fmt: skip
 
 
