@@ -13,7 +13,7 @@ from runwatch.commands.cli.grammar import command_at
 from runwatch.commands.cli.invocation import Invocation
 
 MIN_CHARACTERS: Final = 4
-"""Minimum characters of a part that may be completed: a short id shows so many of each end."""
+"""Minimum characters of a part that may be completed: a short id shows so many of its end."""
 
 _CUT: Final = re.compile(r"(.*?)(?:…|~(?=\w{4}\Z))(.*)", re.DOTALL)
 """A shortened id in Unicode or ASCII: both ends and the mark between them."""
