@@ -29,7 +29,7 @@ async def test_the_last_row_reads_one_page_and_the_end_key_all(tmp_path: Path) -
         await driven.press("pagedown", "pagedown", "pagedown", "pagedown", "pagedown", "pagedown", "pagedown")
         await driven.comes("200 so far")
         await driven.press("G")
-        await driven.comes("executions   450 ")
+        await driven.comes("Runs   450 ")
         await driven.comes("▸ ✓ completed  ex_0449")
 
 

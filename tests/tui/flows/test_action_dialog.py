@@ -493,6 +493,10 @@ async def test_sample_credit_is_added_from_the_account(tmp_path: Path) -> None:
 async def test_the_menu_of_a_record_names_the_keys_and_the_verbs_that_do_the_same(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm("arm_1")]), tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.comes("arm_1")
-        await driven.reaches(re.compile(r"Change it +E +runwatch arms edit arm_1"), "full_stop")
-        assert re.search(r"Disable it +X +runwatch arms disable arm_1", driven.text)
-        assert re.search(r"Save a model +runwatch arms create --kind model ", driven.text)
+        await driven.reaches(re.compile(r"Change it +E +┃"), "full_stop")
+        assert re.search(r"Disable it +X +┃", driven.text)
+        await driven.reaches(re.compile("Change it +runwatch arms edit arm_1"), "down", "down", "enter")
+        assert re.search(r"Disable it +runwatch arms disable arm_1", driven.text)
+        await driven.press("escape")
+        await driven.reaches("Copy a command", "plus")
+        await driven.reaches("runwatch arms create --kind model", *["down"] * 3, "enter")
