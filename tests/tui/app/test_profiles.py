@@ -31,7 +31,7 @@ async def test_templates_of_two_profiles_stand_in_one_list(tmp_path: Path) -> No
         await together(driven)
         await driven.comes("pooled-open-model")
         assert sorted(rows_of(driven)) == [("home", "pooled-open-model"), ("home", "starter"), ("work", "starter")]
-        await driven.shows("work just now   home just now")
+        await driven.shows("work just now   home just now", "Not eligible: 1 blocker.")
         check_golden("profiles-templates-160x50", driven.text)
         await driven.press("slash")
         await driven.type("pooled")
@@ -137,7 +137,7 @@ async def test_profiles_are_marked_in_a_menu_and_one_has_to_stay(tmp_path: Path)
     async with both(tmp_path, work_service(), home_service()) as driven:
         await together(driven)
         await command(driven, "across")
-        await driven.shows("enter marks and unmarks")
+        await driven.shows("enter marks and unmarks", "Not eligible: 1 blocker.")
         check_golden("profiles-menu-120x36", driven.text)
         await driven.press("enter")
         await driven.until(lambda: driven.app.profiles.shown == ("home",), "one mark to go")
