@@ -99,8 +99,8 @@ def test_the_demo_moves_runs_by_itself_and_leaves_nothing_behind(home: Path) -> 
         terminal.wait_for("sample/ember-small", MOVING)
         terminal.type("6")
         terminal.wait_for("connection_test_required", MOVING)
-        terminal.type("[", until="Models ·")
-        terminal.type("[", until="Runs ·")
+        terminal.type("[", until="━ Models ")
+        terminal.type("[", until="━ Runs ")
         terminal.type("qq")
         assert terminal.wait_exit() == 0
         assert terminal.flags == terminal.flags_before
