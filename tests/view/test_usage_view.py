@@ -96,11 +96,16 @@ def test_without_any_known_model_there_is_no_plot_by_model() -> None:
 
 def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told() -> None:
     days = [{"date": f"2026-11-{day:02}", "usd": day, "executions": 1} for day in (1, 5, 20)]
+    days.append({"date": "2026-11-07", "usd": 0, "unknown_calls": 1, "executions": 1})
     plot = shown(resources.usage(by_day=days))["Spend by day"].plot
     assert plot is not None
     assert [day.name for day in plot.days if day.value is not None] == ["2026-11-01", "2026-11-05", "2026-11-20"]
     assert len(plot.days) == 20
     assert (plot.days[1].words, plot.days[-1].words) == ("not in the report", "20.0000  1 run")
+    assert [(day.words, day.is_partial) for day in plot.days[5:7]] == [
+        ("not in the report", False),
+        ("unknown  1 run", True),
+    ]
     assert plot.groupings == ()
 
 

@@ -40,12 +40,12 @@ def drawn(plot: ColumnPlot, place: PlotPlace, cells: int) -> list[str]:
 
 def test_the_last_day_is_chosen_first_and_told_with_the_ends_the_most_and_the_least() -> None:
     plot = ColumnPlot(days(9), (PARTS,))
-    *columns, told, axis, legend = drawn(plot, PlotPlace(grouping=1), 60)
+    *columns, told, axis, values, legend = drawn(plot, PlotPlace(grouping=1), 60)
     assert columns[-1].startswith("▁▁▁ ███ ███ ")
     assert columns[0].endswith("▒▒▒")
     assert told == f"{' ' * 32}▲ 2026-08-09  8.0  1 run"
     assert drawn(plot, PlotPlace(), 36)[5] == f"{'2026-08-09  8.0  1 run ▲':>33}"
-    assert axis == "08-01  most 8.0000 on 08-09   08-09"
+    assert (axis.split(), values) == (["08-01", "08-09"], "most 8.0000 on 08-09, least 0.0000 on 08-01")
     assert legend == "by part: █ usage 4.0000   ▒ fee 4.0000"
 
 
@@ -64,7 +64,7 @@ def test_the_choice_moves_from_end_to_end_and_no_further() -> None:
 )
 def test_days_that_do_not_fit_are_reached_by_pages(back: int, ends: tuple[str, str]) -> None:
     plot = ColumnPlot(days(66))
-    axis = drawn(plot, plot.moved(PlotPlace(), -back), 24)[-1]
+    axis = drawn(plot, plot.moved(PlotPlace(), -back), 24)[6]
     assert (axis.split()[0], axis.split()[-1]) == ends
 
 
@@ -77,12 +77,24 @@ def test_small_series_are_taken_together() -> None:
     assert grouping.parts == ((Decimal(9), Decimal(8), Decimal(7), Decimal(3)), ())
 
 
-def test_the_legend_names_the_largest_of_the_chosen_day_first_and_the_largest_of_the_others() -> None:
+def test_the_legend_names_the_largest_of_the_chosen_day_first_and_those_of_the_others_that_fit() -> None:
     sizes = {"a": (0, 90), "b": (2, 80), "c": (1, 70), "d": (9, 1), "e": (8, 1)}
     named = [(line(name), [Decimal(size) for size in own]) for name, own in sizes.items()]
     groupings = tuple(group_by_series("model", named, lambda *_: True))
-    legend = drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), 90)[-1]
-    assert legend == "by model: ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (most d 9.0000)"
+    start = "by model: ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"
+    for cells, end in ((90, " (d 9.0000, e 8.0000)"), (72, " (most d 9.0000)"), (60, "")):
+        assert drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)[-1] == start + end
+
+
+def test_a_day_that_is_unknown_is_no_least_and_days_are_counted_that_are_not_known_whole() -> None:
+    lost = PlotDay("2026-08-10", None, line("unknown  1 run"), is_partial=True)
+    part = PlotDay("2026-08-11", Decimal(0), line("at least 0  1 run"), is_partial=True)
+    large = PlotDay("2026-08-12", Decimal(40), line("at least 40  1 run"), is_partial=True)
+    gap = PlotDay("2026-08-13", None, line("no receipt"))
+    words = "1 day unknown, 2 days known in part"
+    axis = drawn(ColumnPlot((*days(9)[1:], lost, part, large, gap)), PlotPlace(), 120)[7]
+    assert axis == f"most ≥ 40.0000 on 08-12, least 1.0000 on 08-02, {words}"
+    assert drawn(ColumnPlot((lost, gap)), PlotPlace(), 120)[6:] == ["08-13", "1 day unknown"]
 
 
 def test_no_part_of_a_day_is_larger_than_the_day() -> None:

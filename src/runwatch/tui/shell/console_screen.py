@@ -532,6 +532,11 @@ class ConsoleScreen(Screen[None]):
         elif isinstance(message.link, tuple):
             self.console.call_later(self.console.open_record, *message.link)
 
+    def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
+        """Say why nothing opens."""
+        message.stop()
+        self.notify_user(f"{message.words}: nothing to open", Role.WARN)
+
     def on_worker_failed(self, message: WorkerFailed) -> None:
         message.stop()
         self.notify_user(f"{message.name}: {message.error}", Role.BAD)

@@ -31,6 +31,7 @@ DIVIDED_ROWS: Final = 8
 """Height of columns that are divided into parts, each of which has a row at least."""
 
 OTHERS: Final = line("others")
+_MARGIN: Final = 2
 _MARK: Final = "▲"
 
 PlotRow = tuple[SafeText, Role]
@@ -42,10 +43,10 @@ class PlotDay:
 
     Attributes:
         name: The day, such as ``2026-11-20``.
-        value: Its value; ``None`` for a gap.
+        value: Its value; ``None`` for a gap, such as an unknown value.
         words: Its value in words.
         target: Link target, such as what the value counts.
-        is_partial: Whether a part of the value is unknown, so that it and its parts are "at least".
+        is_partial: Whether the value or a part of it is unknown, so that what is known of it is "at least".
     """
 
     name: str
@@ -63,14 +64,14 @@ class PlotGrouping:
         name: What the parts are, such as ``model``.
         series: The names of the parts, at most :data:`runwatch.view.detail.plots.MAX_SERIES`.
         parts: For each day a value for each of the series; empty if the day cannot be divided.
-        others: For each day the largest of the series that are taken together, with its value;
+        others: For each day those of the series that are taken together which have a value, the largest first;
             empty if none are.
     """
 
     name: str
     series: tuple[SafeText, ...]
     parts: tuple[tuple[Decimal, ...], ...]
-    others: tuple[tuple[SafeText, Decimal], ...] = ()
+    others: tuple[tuple[tuple[SafeText, Decimal], ...], ...] = ()
 
 
 class PlotPlace(NamedTuple):
@@ -150,10 +151,10 @@ class ColumnPlot:
         rows = [
             *((text, Role.LIVE) for text in columns),
             (described, Role.PLAIN),
-            (self._axis(seen, cell_width(columns[0]), glyphs), Role.QUIET),
+            *((text, Role.QUIET) for text in self._axis(seen, cell_width(columns[0]), cells, glyphs)),
         ]
         if self.groupings:
-            legend = self._legend(grouping, chosen, glyphs)
+            legend = self._legend(grouping, chosen, cells, glyphs)
             rows.append((truncate(legend, cells, glyphs.ellipsis), Role.QUIET))
         return rows
 
@@ -180,51 +181,80 @@ class ColumnPlot:
             rows.append(line((" " * gap).join(drawn), None))
         return rows
 
-    def _legend(self, grouping: PlotGrouping | None, chosen: int, glyphs: Glyphs) -> SafeText:
-        """Return what each pattern means, with its amount on the chosen day, the largest first; or how days can be
-        grouped.
+    def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> SafeText:
+        """Return what each pattern means, with its amount on the chosen day, the largest first, and as many of the
+        others as there is room for; or how days can be grouped.
         """
         if grouping is None:
             return line(f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}")
         is_partial = self.days[chosen].is_partial
+        is_known = self.days[chosen].value is not None
         least = f"{glyphs.at_least} " if is_partial else ""
-        largest = grouping.others[chosen] if grouping.others else None
 
         def name_and_value(name: SafeText, value: Decimal | None) -> str:
             return line(name, 24) + ("" if value is None else f" {least}{money(value, is_part=is_partial)}")
 
-        own = grouping.parts[chosen] or (None,) * len(grouping.series)
+        own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
         named = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
         # What is nothing on the chosen day is not named there; others stay last.
         named = [entry for entry in named if entry[2] is None or entry[2]] or named
         named.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
-        most = f" (most {name_and_value(*largest)})" if largest is not None and largest[1] else ""
-        words = (
-            f"{pattern} {name_and_value(name, value)}{most if name == OTHERS else ''}" for pattern, name, value in named
-        )
-        return line(f"by {grouping.name}: {'   '.join(words)}", None)
+        others = [name_and_value(*one) for one in grouping.others[chosen]] if grouping.others and is_known else []
+        legend = line("")
+        for count in range(len(others), -1, -1):
+            most = "most " if count < len(others) else ""
+            inside = f" ({most}{', '.join(others[:count])})" if count else ""
+            words = (
+                f"{pattern} {name_and_value(name, value)}{inside if name == OTHERS else ''}"
+                for pattern, name, value in named
+            )
+            legend = line(f"by {grouping.name}: {'   '.join(words)}", None)
+            if cell_width(legend) <= cells:
+                break
+        return legend
 
-    def _axis(self, seen: ColumnsInSight, cells: int, glyphs: Glyphs) -> SafeText:
-        """Format the first and the last day in sight, and the largest value of all between them."""
+    def _axis(self, seen: ColumnsInSight, width: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
+        """Format the first and the last day in sight, and what there is in all days: between them, or on a second row
+        if there is no room for that.
+
+        Args:
+            width: The cells of the columns, of ``cells`` in all.
+        """
         last = seen.first + seen.shown - 1
         before = glyphs.ellipsis if seen.first else ""
         after = glyphs.ellipsis if last < len(self.days) - 1 else ""
         left, right = line(f"{before}{_short(self.days[seen.first])}"), line(f"{_short(self.days[last])}{after}")
-        room = cells - cell_width(left) - cell_width(right)
-        if room <= 0 or len(self.days) < 2:
-            return right
-        known = [(Decimal(day.value), _short(day)) for day in self.days if day.value is not None]
+        if len(self.days) < 2:
+            return [right]
+        words = self._range_text(glyphs)
+        room = width - cell_width(left) - cell_width(right)
+        if cell_width(words) + 2 * _MARGIN <= room:
+            between = fit(line(f"{' ' * _MARGIN}{words}" if words else "", None), room)
+            return [line(f"{left}{between}{right}", None)]
+        ends = line(f"{left}{' ' * room}{right}", None) if room > 0 else right
+        return [ends, truncate(words, cells, glyphs.ellipsis)]
+
+    def _range_text(self, glyphs: Glyphs) -> SafeText:
+        """Return the largest and the smallest value of all days, and of how many it is unknown.
+
+        A day of which a part is unknown may be the largest one, never the smallest.
+        """
+        known = [(Decimal(day.value), day) for day in self.days if day.value is not None]
         most = max(known, key=lambda one: one[0], default=None)
-        least = min(known, key=lambda one: one[0], default=None)
-        between = line(" " * room, None)
-        if most is not None and least is not None:
-            words = f"most {money(most[0])} on {most[1]}"
-            fewest = f", least {money(least[0])} on {least[1]}" if least != most else ""
-            for legend in (f"  {words}{fewest}  ", f"  {words}  "):
-                if cell_width(line(legend, None)) <= room:
-                    between = fit(line(legend, None), room)
-                    break
-        return line(f"{left}{between}{right}", None)
+        least = min((one for one in known if not one[1].is_partial), key=lambda one: one[0], default=None)
+        words = []
+        if most is not None:
+            at_least = f"{glyphs.at_least} " if most[1].is_partial else ""
+            amount = money(most[0], is_part=most[1].is_partial)
+            words.append(f"most {at_least}{amount} on {_short(most[1])}")
+        if least is not None and least != most:
+            words.append(f"least {money(least[0])} on {_short(least[1])}")
+        partial = [day for day in self.days if day.is_partial]
+        unknown = sum(day.value is None for day in partial)
+        for count, how in ((unknown, "unknown"), (len(partial) - unknown, "known in part")):
+            if count:
+                words.append(f"{count} day{'s' * (count != 1)} {how}")
+        return line(", ".join(words), None)
 
 
 def group_by_series(
@@ -240,12 +270,14 @@ def group_by_series(
         can_divide: Whether a day, by its number, consists of parts; with a part below zero it is never asked.
     """
     ordered = sorted(named, key=lambda one: -sum(one[1], Decimal(0)))
-    others: tuple[tuple[SafeText, Decimal], ...] = ()
+    others: tuple[tuple[tuple[SafeText, Decimal], ...], ...] = ()
     if len(ordered) > MAX_SERIES:
         rest = ordered[MAX_SERIES - 1 :]
         by_day = list(zip(*(values for _, values in rest), strict=True))
+        names = [name for name, _ in rest]
         others = tuple(
-            max(zip((name for name, _ in rest), values, strict=True), key=lambda one: one[1]) for values in by_day
+            tuple(sorted((one for one in zip(names, values, strict=True) if one[1]), key=lambda one: -one[1]))
+            for values in by_day
         )
         ordered[MAX_SERIES - 1 :] = [(OTHERS, [sum(values, Decimal(0)) for values in by_day])]
     columns = zip(*(values for _, values in ordered), strict=True)

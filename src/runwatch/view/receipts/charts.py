@@ -22,7 +22,7 @@ from runwatch.view.receipts.totals import (
     day_filter,
     format_amount,
 )
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, spent_amount
+from runwatch.view.text.format import RenderContext, estimated, grouped_number, known_amount, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -120,10 +120,9 @@ def _calendar(days: Mapping[str, SpendSum], first: str, last: str) -> Iterator[P
     for back in range(count - 1, -1, -1):
         name = (end - timedelta(days=back)).isoformat()
         if name in days:
-            row = _day(name, days[name])
-            yield PlotDay(
-                name, row.value, line(f"{row.number}  {row.more}"), row.target, bool(days[name].unknown_calls)
-            )
+            row, found = _day(name, days[name]), days[name]
+            value = known_amount(found.usd, found.unknown_calls)
+            yield PlotDay(name, value, line(f"{row.number}  {row.more}"), row.target, bool(found.unknown_calls))
         else:
             yield PlotDay(name, None, line("no receipt"))
 

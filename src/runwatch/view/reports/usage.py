@@ -28,6 +28,7 @@ from runwatch.view.text.format import (
     RenderContext,
     estimated,
     grouped_number,
+    known_amount,
     money,
     short_id,
     spent_amount,
@@ -203,8 +204,7 @@ def _days(
     if len(listed) < MANY_DAYS:
         return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
     plotted_days = {str(row.label): row for row in plotted}
-    partial = {name for name, day in by_day.items() if day.unknown_calls}
-    days = tuple(_plot_day(day, plotted_days.get(day), is_partial=day in partial) for day in listed)
+    days = tuple(_plot_day(day, by_day.get(day), plotted_days.get(day)) for day in listed)
     groupings = (*_fee_grouping(listed, by_day), *_key_grouping(usage, listed, by_day, names, context))
     return [
         DetailSection(line("Spend by day"), (), plot=ColumnPlot(days, groupings)),
@@ -234,10 +234,12 @@ def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> Char
     return ChartRow(line(day.date), day.usd, _usd(day, context), more, target, parts=parts)
 
 
-def _plot_day(name: str, row: ChartRow | None, *, is_partial: bool) -> PlotDay:
-    if row is None:
+def _plot_day(name: str, day: DayUsage | None, row: ChartRow | None) -> PlotDay:
+    if day is None or row is None:
         return PlotDay(name, None, line("not in the report"))
-    return PlotDay(name, row.value, line(f"{row.number}  {row.more}".rstrip()), row.target, is_partial)
+    value = known_amount(day.usd, day.unknown_calls)
+    is_partial = day.usd is None or bool(day.unknown_calls)
+    return PlotDay(name, value, line(f"{row.number}  {row.more}".rstrip()), row.target, is_partial)
 
 
 def _fee_grouping(listed: Sequence[str], by_day: Mapping[str, DayUsage]) -> list[PlotGrouping]:

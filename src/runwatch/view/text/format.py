@@ -88,6 +88,15 @@ def money_exact(amount: Decimal | None) -> SafeText:
     return line(None if amount is None else f"{plain_decimal(amount)} USD")
 
 
+def known_amount(known: Decimal | None, unknown_calls: int | None) -> Decimal | None:
+    """Return what is known of an amount; ``None`` if that is nothing, which is not zero.
+
+    Args:
+        known: The known part, in US dollars; zero where there is none.
+    """
+    return None if unknown_calls and not known else known
+
+
 def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False) -> SafeText:
     """Format an amount that may be partly unknown: the amount, ``at least`` the known part, or ``unknown``.
 

@@ -91,6 +91,7 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
     days = [
         {"date": f"2026-11-{day:02}", "executions": day, "platform_usd": 1, "passthrough_usd": day, "usd": day + 1}
         for day in range(1, 22)
+        if day != 2
     ]
     asked = service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
     async with console(asked, tmp_path, size=WIDE) as driven:
@@ -101,7 +102,8 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
         await driven.reaches("▲ 2026-11-03  4.0000  3 runs", "right", "right")
         await driven.shows("not grouped; possible by fee")
         await driven.reaches("by fee: █ usage 3.0000   ▒ fee 1.0000", "s")
-        await driven.reaches("completed>=2026-11-02 completed<2026-11-03", "left", "enter")
+        await driven.reaches("2026-11-02  not in the report: nothing to open", "left", "enter")
+        await driven.reaches("completed>=2026-11-01 completed<2026-11-02", "left", "enter")
 
 
 async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(tmp_path: Path) -> None:

@@ -71,6 +71,16 @@ class DetailView(LineList, inherit_bindings=False):
 
         link: object
 
+    @dataclass(eq=False, repr=False)
+    class EmptyDayOpened(Message):
+        """The user opened a day of a plot which leads nowhere.
+
+        Attributes:
+            words: The day, and what is known of it.
+        """
+
+        words: SafeText
+
     class WidthChanged(Message):
         """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
 
@@ -236,6 +246,8 @@ class DetailView(LineList, inherit_bindings=False):
         row = self._rows[self._cursor]
         if row.target is not None:
             self.post_message(self.LinkOpened(row.target))
+        elif row.plot is not None:
+            self.post_message(self.EmptyDayOpened(row.value or line("")))
         elif row.head is not None and row.head.is_folded:
             self.action_unfold()
 
