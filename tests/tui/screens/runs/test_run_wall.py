@@ -111,6 +111,16 @@ async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_pat
         await driven.comes("ex_008")
         assert follows("ex_008")
         assert not follows("ex_000")
+        await driven.press("down")
+        await driven.settle()
+        order, there = [tile.run_id for tile in tiles(driven)], tiles(driven)[1].run_id
+        await driven.opens(RunsScreen, "enter")
+        await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run")
+        await driven.opens(RunWallScreen, "escape")
+        await driven.comes("6-9 of 9: 9 live")
+        await driven.until(lambda: [tile.run_id for tile in tiles(driven)] == order, "the same tiles")
+        await driven.until(lambda: driven.app.screen._focused_run == there, "the same run")  # type: ignore[attr-defined]
+        await driven.reaches("1-5 of 9: 9 live", "pageup")
 
 
 @pytest.mark.parametrize("behind_s", [0, 300, -300])

@@ -67,6 +67,9 @@ _BETWEEN: Final = "\n"
 _KIND_FROM_CELLS: Final = 60
 """Width of a tile from which its events have their kind."""
 
+_UNKNOWN_RANK: Final = (2, 0)
+"""The rank of every run until it is known what troubles them."""
+
 _KIND_CELLS: Final = 9
 _SLICE_CELLS: Final = 5
 
@@ -117,7 +120,7 @@ class RunWallScreen(ConsoleScreen):
         self._drawn: dict[str, tuple[object, list[StyledSpans]]] = {}
         self._dirty: set[str] = set()
         self._is_reading = self._is_paused = False
-        self._has_chosen_tile = self._is_settled = False
+        self._has_chosen_tile = self._is_settled = self._is_restored = False
         self._returns_to = ""
         self._seconds = 0
         self._noted: SafeText | None = None
@@ -152,21 +155,28 @@ class RunWallScreen(ConsoleScreen):
         self._begin()
 
     def view_state(self, name: str) -> ViewState:
-        if self._chosen or self.console.session is None:
-            return ViewState(name, selected=_BETWEEN.join(self._chosen), focused=self._focused_run)
-        # Without chosen runs, those that have just ended come after an empty line.
-        ended = [run_id for run_id in self._run_ids if self._facts(run_id).is_final]
-        return ViewState(name, selected=_BETWEEN.join(("", *ended)), focused=self._focused_run)
+        runs = list(self._chosen)
+        if not self._chosen and self.console.session is not None:
+            # Without chosen runs, those that have just ended come after an empty line.
+            runs = ["", *(run_id for run_id in self._run_ids if self._facts(run_id).is_final)]
+        # The order of the tiles comes last, after an empty line.
+        order = ["", *self._order] if self._order else []
+        return ViewState(name, selected=_BETWEEN.join((*runs, *order)), focused=self._focused_run)
 
     def restore_view(self, view: ViewState) -> None:
         first, *others = view.selected.split(_BETWEEN)
+        end = others.index("") if "" in others else len(others)
+        others, order = others[:end], others[end + 1 :]
         chosen = (first, *others) if first else ()
         if chosen != self._chosen:
             self.on_unmount()
             self._chosen, self._run_ids, self._order, self._page = chosen, [], [], 0
         if not chosen:
-            # An earlier session's are not in its store.
-            self._run_ids += [run_id for run_id in others if run_id not in self._run_ids and self._is_known(run_id)]
+            # The run that was opened may have ended meanwhile. An earlier session's are not in its store.
+            ended = dict.fromkeys((*others, *filter(None, (view.focused,))))
+            self._run_ids += [run_id for run_id in ended if run_id not in self._run_ids and self._is_known(run_id)]
+        if not self._order:
+            self._order, self._is_restored = order, bool(order)
         self._returns_to = view.focused
         self._begin()
         self.show_crumbs()
@@ -239,7 +249,7 @@ class RunWallScreen(ConsoleScreen):
         """Show the runs that the window has no room for."""
         page = max(0, min(self._page + pages, self._pages - 1))
         if page != self._page:
-            self._page = page
+            self._page, self._returns_to = page, ""
             self._follow()
             self._draw()
 
@@ -355,7 +365,9 @@ class RunWallScreen(ConsoleScreen):
                 tails.follow(run_id, self, in_focus=False)
             elif run_id not in shown and tails.follows(run_id, self):
                 tails.unfollow(run_id, self)
-        new = [run_id for run_id in shown if run_id not in self._events]
+        # What troubles the runs of other pages has given all of them their tiles.
+        wanted = self._run_ids if self._is_restored else shown
+        new = [run_id for run_id in wanted if run_id not in self._events]
         if new:
             self._dirty.update(new)
             self._read()
@@ -411,7 +423,14 @@ class RunWallScreen(ConsoleScreen):
         self._live = sum(not known.is_final for known in facts.values())
         self._fit(len(facts))
         ranks = {run_id: wall_order(facts[run_id], self._troubles[run_id]) for run_id in self._run_ids}
+        if self._is_restored:
+            if all(run_id in self._events for run_id in self._run_ids):
+                self._is_restored = False
+            else:
+                ranks = dict.fromkeys(self._run_ids, _UNKNOWN_RANK)
         self._order = place_runs(self._order, self._run_ids, ranks, self._grid.tiles if self._wall_size else len(facts))
+        if self._returns_to in self._order:
+            self._page = self._order.index(self._returns_to) // self._grid.tiles
         self._arrange()
         self._fill()
         self._show_note()
