@@ -151,4 +151,5 @@ SELECTION: Final[Shape] = {
 QUOTE: Final[Shape] = {"model_deployment_id": str, "usd": float, "pricing_basis": PRICING}
 MODEL_SERVER: Final[Shape] = {
     "base_url": str, "name": str, "protocol_profile": words("openai_chat"), "models": [str], "needs_key": bool,
+    "is_slow": bool,
 }  # fmt: skip

@@ -74,7 +74,7 @@ async def test_a_server_is_found_with_its_address_and_its_models(local: Local) -
         assert await search(local) == [
             {
                 "base_url": server.base_url, "name": "Ollama", "protocol_profile": "openai_chat",
-                "models": ["tiny-1", "tiny-2"], "needs_key": False,
+                "models": ["tiny-1", "tiny-2"], "needs_key": False, "is_slow": False,
             },
         ]  # fmt: skip
         (heard,) = server.heard
@@ -129,10 +129,12 @@ async def test_whatever_else_answers_is_no_model_server(providers: Providers, sa
         assert server.heard
 
 
-async def test_a_port_that_says_nothing_is_left_out_when_the_time_is_over(providers: Providers) -> None:
+async def test_a_port_that_says_nothing_is_told_as_slow_when_the_time_is_over(providers: Providers) -> None:
     async with ModelServer() as server:
         server.say("GET", ".*", HANG)
-        assert await find_servers(providers, listening(server), "ten_owner", limit_s=0.1) == []
+        assert await find_servers(providers, listening(server), "ten_owner", limit_s=0.1) == [
+            FoundServer(server.base_url, "Server 1", (), needs_key=False, is_slow=True)
+        ]
 
 
 async def test_all_ports_are_asked_at_once_so_that_the_search_is_over_within_two_seconds(providers: Providers) -> None:

@@ -6,10 +6,10 @@ from runwatch.records.record import Record, flag, many, text, texts
 
 
 class ModelServer(Record):
-    """A server that responded.
+    """A server that responded, or a port that answers too slowly to know.
 
     ``name`` is the server that usually has this port, which is only a guess. ``models`` are names, empty if the server
-    requires a key to list them.
+    requires a key to list them or ``is_slow``.
     """
 
     base_url = text("base_url")
@@ -17,9 +17,10 @@ class ModelServer(Record):
     protocol_profile = text("protocol_profile")
     models = texts("models")
     needs_key = flag("needs_key")
+    is_slow = flag("is_slow")
 
 
 class ModelServerSearch(Record):
-    """Result of a search; empty if no server responded."""
+    """Result of a search; empty if no port took the request."""
 
     servers = many(ModelServer, "servers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,6 +38,9 @@ PATH = "/v1/model-server-searches"
 OLLAMA = {
     "base_url": "http://127.0.0.1:11434/v1", "name": "Ollama", "protocol_profile": "openai_chat",
     "models": ["tiny-1", "tiny-2", "tiny-3"], "needs_key": False,
+}  # fmt: skip
+SLOW = {
+    **OLLAMA, "base_url": "http://127.0.0.1:8080/v1", "name": "llama.cpp", "models": [], "is_slow": True,
 }  # fmt: skip
 VLLM = {**OLLAMA, "base_url": "http://127.0.0.1:8000/v1", "name": "vLLM", "models": [], "needs_key": True}
 CONNECT = "runwatch sources connect --local --openai-compatible"
@@ -137,6 +141,29 @@ async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Pat
         await driven.reaches("port 8000 (vLLM?)", "comma", "M")
         await driven.opens(ActionForm, "down", "enter")
         assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
+
+
+async def test_a_server_that_answers_slowly_is_told_and_may_be_connected_all_the_same(tmp_path: Path) -> None:
+    async with local(finding(OLLAMA, SLOW), tmp_path) as driven:
+        await driven.reaches("Model servers   enter connects one", "M")
+        await driven.shows(re.compile(r"port 8080 answers slowly +enter connects a model server, M asks again"))
+        await driven.opens(ActionForm, "down", "enter")
+        assert fields_of(driven) == ("openai_compatible", "none", "http://127.0.0.1:8080/v1", "openai_chat")
+
+
+async def test_a_connected_server_is_told_also_where_the_search_does_not_find_it(tmp_path: Path) -> None:
+    service = finding()
+    there = [("conn_1", "http://localhost:9000/v1"), ("conn_2", "https://models.example.com/v1")]
+    connected = [
+        resources.connection(id, source_id="openai_compatible", display_name=id, endpoint={"base_url": url})
+        for id, url in there
+    ]
+    listed = {"connections": [dict(each.raw) for each in connected], "next_cursor": None}
+    service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
+    catalog(service, "conn_1", "conn_2")
+    async with local(service, tmp_path) as driven:
+        await driven.reaches("port 9000 · not found now   connected as conn_1; enter shows its models", "M")
+        assert "connected as conn_2" not in driven.text
 
 
 async def test_a_server_that_is_connected_already_leads_to_its_models(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_an_address_is_one_word_of_the_command_whatever_is_in_it(url: str) -> No
         ({"models": ["a"]}, "port 11434 (Ollama?) · 1 model"),
         ({"models": []}, "port 11434 (Ollama?) · 0 models"),
         ({"models": [], "needs_key": True}, "port 11434 (Ollama?) · wants a key"),
+        ({"models": [], "is_slow": True}, "port 11434 answers slowly"),
         ({"models": 7, "name": None}, "port 11434 · ?"),
         ({"base_url": "http://127.0.0.1:1234"}, "port 1234 (Ollama?) · 2 models"),
     ],

@@ -44,17 +44,19 @@ KNOWN_PORTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FoundServer:
-    """A model server on this machine.
+    """A model server on this machine, or a port that took the request and did not answer in time.
 
     Attributes:
         name: The server that usually has this port; its identity is not proved.
-        models: Names of its models; empty if it does not list them without a key.
+        models: Names of its models; empty if it does not list them without a key, or not in time.
+        is_slow: Whether there was no answer in time, so that it may be no model server at all.
     """
 
     base_url: str
     name: str
     models: tuple[str, ...]
     needs_key: bool
+    is_slow: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -63,6 +65,7 @@ class FoundServer:
             "protocol_profile": PROTOCOL,
             "models": list(self.models),
             "needs_key": self.needs_key,
+            "is_slow": self.is_slow,
         }
 
 
@@ -71,7 +74,7 @@ async def find_servers(
 ) -> list[FoundServer]:
     """Return the model servers that respond on the given ports of this machine, in the order of the ports.
 
-    A port is left out when it is closed, too slow, or used by something else.
+    A port is left out when it is closed or used by something else. One that is too slow may be either.
     """
     found = await asyncio.gather(*(_ask(providers, port, tenant_id, limit_s) for port in ports))
     return [server for server in found if server is not None]
@@ -83,7 +86,7 @@ async def _ask(providers: Providers, port: KnownPort, tenant_id: str, limit_s: f
         async with asyncio.timeout(limit_s):
             served = await providers.find_models(ProviderAddress(base_url, PROTOCOL, "none", None, tenant_id))
     except TimeoutError:
-        return None
+        return FoundServer(base_url, port.name, (), needs_key=False, is_slow=True)
     except ProviderError as error:
         return FoundServer(base_url, port.name, (), needs_key=True) if error.http_status == _NO_KEY else None
     models = tuple(model.upstream_ref for model in served.models)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from runwatch.base.network.service_target import server_identity
 from runwatch.base.shell_words import runwatch_command
 from runwatch.records.model import CatalogEntry
 from runwatch.records.model_server import ModelServer, ModelServerSearch
@@ -68,7 +69,8 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
     servers = [server for server in found if server.base_url]
     known = await load_records(session, SourceConnection)
     connections = [each for each in known if isinstance(each, SourceConnection)]
-    said = f"Model servers found: {len(servers)}"
+    slow = sum(bool(server.is_slow) for server in servers)
+    said = f"Model servers found: {len(servers) - slow}{f', and {slow} too slow to know' if slow else ''}"
     if console.screen is not screen or screen.has_overlay:
         # Do not interrupt a user who has moved on to something else.
         key = console.keys.shown("app.find_servers")
@@ -81,9 +83,15 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
         says = f"{len(usable)} source{'s are' if len(usable) != 1 else ' is'} connected already"
     else:
         says = "enter connects one" if servers else "no server responds on the usual ports"
+        says = "no server answers in time" if slow and slow == len(servers) else says
     items = [_server_item(screen, server, connections, without) for server in servers]
     listed = {each.id for server in servers for each in _connected_to(server, connections)[:1]}
     items += [_step_item(screen, each) for each in without if each.id not in listed]
+    for each in usable:
+        # At another port, or without an answer now.
+        if each.id not in listed and each not in without and (port := _local_port(each)):
+            label = line(f"port {port} {console.glyphs.dot} not found now")
+            items.append(_connected_item(screen, label, each, without))
     items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
     if usable and (shown := [each for each in usable if each not in without]):
         names = ", ".join(line(each.display_name or each.id) for each in shown)
@@ -124,8 +132,27 @@ def _server_item(
     console = screen.console
     label = server_label(server, console.glyphs)
     connected = next(iter(_connected_to(server, connections)), None)
-    if connected is None:
-        return _item(screen, label, connect_command(server), connect_known(server))
+    if connected is not None:
+        return _connected_item(screen, label, connected, without)
+    if server.is_slow:
+        again = console.keys.shown("app.find_servers")
+        hint = f"enter connects a model server, {again} asks again"
+        return _item(screen, label, hint, connect_known(server))
+    return _item(screen, label, connect_command(server), connect_known(server))
+
+
+def _local_port(connection: SourceConnection) -> str:
+    """Return the port, and the path if any, of a connected server on this machine; empty for any other."""
+    address = (connection.endpoint or {}).get("base_url")
+    scheme, host, port = server_identity(address if isinstance(address, str) else "").partition("://localhost:")
+    return port if scheme == "http" and host else ""
+
+
+def _connected_item(
+    screen: ConsoleScreen, label: SafeText, connected: SourceConnection, without: Sequence[SourceConnection]
+) -> MenuItem:
+    """Return the item of a server that is connected already: it goes on with the connection."""
+    console = screen.console
     name = line(connected.display_name or connected.id)
     if connected in without:
         step = first_step(connected)
@@ -138,8 +165,8 @@ def _server_item(
     return MenuItem(label, go, line(f"connected as {name}, not usable yet; enter shows it"))
 
 
-def _item(screen: ConsoleScreen, label: SafeText, command: str, connect: ResourceAction[None]) -> MenuItem:
-    return MenuItem(label, partial(perform_action, screen, None, connect), line(command))
+def _item(screen: ConsoleScreen, label: SafeText, hint: str, connect: ResourceAction[None]) -> MenuItem:
+    return MenuItem(label, partial(perform_action, screen, None, connect), line(hint))
 
 
 def connect_known(server: ModelServer) -> ResourceAction[None]:
@@ -161,6 +188,9 @@ def connect_command(server: ModelServer) -> str:
 def server_label(server: ModelServer, glyphs: Glyphs = UNICODE) -> SafeText:
     """Return the server's port, the name of the server that usually has it, and the number of models."""
     port = (server.base_url or "").removesuffix("/v1").rpartition(":")[2]
+    if server.is_slow:
+        # What has the port is not known.
+        return line(f"port {port} answers slowly")
     if server.needs_key:
         offer = "wants a key"
     elif server.models is None:
