@@ -69,6 +69,21 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
 
 
+async def test_a_counted_word_that_no_row_says_names_the_filter_that_finds_it(tmp_path: Path) -> None:
+    made = service()
+    models = [
+        resources.catalog_entry(f"mdep_{number}", model={"release_license": {"identifier": "unknown"}})
+        for number in range(2)
+    ]
+    made.say("GET", "/v1/model-catalog", Said(200, {"models": [dict(model.raw) for model in models]}))
+    async with console(made, tmp_path, size=WIDE) as driven:
+        await came(driven, "models")
+        await driven.shows("licence: unknown 2")
+        await driven.press("slash")
+        await driven.type("unknown")
+        await driven.shows("0 of 2 match unknown", "licence=unknown finds 2")
+
+
 async def test_runs_and_receipts_have_facets_without_a_line_above_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

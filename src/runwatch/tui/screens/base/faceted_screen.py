@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
 
@@ -15,6 +15,14 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.facets import Facet, count_facets
 from runwatch.view.table.rows import RecordRow
+from runwatch.view.text.safe_text import SafeText, line
+
+if TYPE_CHECKING:
+    from runwatch.view.query.expressions import Term
+
+
+MAX_SUGGESTED_VALUES: Final = 3
+"""So many values are named where a word finds no row."""
 
 
 class FacetedScreen(ResourceScreen):
@@ -42,6 +50,20 @@ class FacetedScreen(ResourceScreen):
     def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
         message.stop()
         toggle_value(self, message.value)
+
+    def suggested_filters(self, term: Term) -> tuple[SafeText, ...]:
+        """Name the counted values that contain a word, if it is the whole filter, with the filter that finds their
+        rows.
+        """
+        from runwatch.view.query.expressions import AllOf, ContainsText
+
+        only = term.terms[0] if isinstance(term, AllOf) and len(term.terms) == 1 else term
+        word = only.text.casefold() if isinstance(only, ContainsText) else ""
+        values = [
+            value for facet in self._counted() for value in facet.values if word and word in value.text.casefold()
+        ]
+        found = (line(f"{value.term} finds {value.count}") for value in values[:MAX_SUGGESTED_VALUES])
+        return (*found, *super().suggested_filters(term))
 
     def _counted(self) -> Sequence[Facet]:
         rows: Sequence[RecordRow[Any]] = self.all_rows()

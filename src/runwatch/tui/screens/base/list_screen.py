@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runwatch.store.live.list_continuation import ListContinuation
     from runwatch.tui.shell.console import Console
     from runwatch.view.export.file_formats import FileFormat
-    from runwatch.view.query.expressions import Query
+    from runwatch.view.query.expressions import Query, Term
 
 _OF_MODELS: Final = frozenset({"run", "model", "arm", "connection"})
 """Kinds that need a source of models; an empty list of them leads to the search for model servers."""
@@ -470,10 +470,9 @@ class ListScreen(RecordScreen):
             return (line(f"{does} {number} {self.spec.name}{self.console.glyphs.ellipsis}"),)
         if self._total and self._query is not None and not self.listing.shown:
             does = "stops reading on" if self.is_going_to_end else "clears the filter"
-            near = self._nearest_value()
             return (
                 line(f"0 of {grouped_number(self._total)} match {self._query.text}"),
-                *([line(f"did you mean {near}?")] if near else []),
+                *self.suggested_filters(self._query.term),
                 line(f"{self.console.keys.shown('screen.back')} {does}"),
             )
         if self.console.failure is not None:
@@ -493,8 +492,8 @@ class ListScreen(RecordScreen):
         key = self.console.keys.shown("app.find_servers")
         return (line(f"{key} looks for model servers on this machine, for live runs."),)
 
-    def _nearest_value(self) -> str:
-        """Return what a condition of the filter probably meant, by the values that the first rows have."""
+    def suggested_filters(self, term: Term) -> tuple[SafeText, ...]:
+        """Say what a filter without matches probably meant, by the values that the first rows have."""
         from runwatch.view.query.suggested_values import suggest_value
 
         def values_of(name: str) -> Iterator[str]:
@@ -505,7 +504,8 @@ class ListScreen(RecordScreen):
                 if isinstance(value, str) and value:
                     yield value
 
-        return "" if self._query is None else suggest_value(self._query.term, values_of, self.spec.flags)
+        near = suggest_value(term, values_of, self.spec.flags)
+        return (line(f"did you mean {near}?"),) if near else ()
 
     def _show_edge(self) -> None:
         state = self._source.state()
