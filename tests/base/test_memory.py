@@ -97,7 +97,7 @@ async def test_what_is_let_go_goes_in_steps_with_turns_for_everything_else_in_be
 def test_the_memory_of_this_process_is_told_by_the_system_or_as_its_peak(monkeypatch: pytest.MonkeyPatch) -> None:
     current = memory.resident_bytes()
     assert 1_000_000 < current < 10_000_000_000
-    monkeypatch.setattr(memory, "_MEMORY_FILE", Path("/nowhere"))
+    monkeypatch.setattr(memory, "_PROCESSES", Path("/nowhere"))
     assert memory.resident_bytes() >= current * 0.5
     monkeypatch.setattr(memory, "_SYSTEM_FILE", Path("/nowhere"))
     assert memory.available_bytes() is None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.base.paths import find_paths
 from runwatch.commands import doctor
 from tests.commands.here import Here
 from tests.support.builders import account, problem, request_body
@@ -75,6 +79,21 @@ def test_memory_is_reported_and_too_little_is_a_warning(
     _, found = findings(runwatch)
     assert found["memory"]["state"] == state
     assert said in found["memory"]["found"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not tell who has a file open")
+def test_other_processes_with_the_database_open_are_named(runwatch: Here) -> None:
+    assert "consoles" not in findings(runwatch)[1]
+    database = find_paths().database
+    database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database.touch(mode=0o600)
+    waits = [sys.executable, "-c", "import sys; opened = open(sys.argv[1]); print(flush=True); input()", str(database)]
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        found = findings(runwatch)[1]["consoles"]["found"]
+        other.communicate(b"\n")
+    assert re.fullmatch(rf"consoles and commands on this data directory: process {other.pid} uses [\d.]+ MB", found)
 
 
 def test_people_get_a_line_a_check_with_the_next_step_below(runwatch: Here) -> None:

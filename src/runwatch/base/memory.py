@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-_MEMORY_FILE: Final = Path("/proc/self/statm")
+_PROCESSES: Final = Path("/proc")
 _SYSTEM_FILE: Final = Path("/proc/meminfo")
 _KIB: Final = 1024
 
@@ -23,12 +23,33 @@ _KIB: Final = 1024
 def resident_bytes() -> int:
     """Return the resident memory of this process in bytes; where the system reports no current value, its peak."""
     try:
-        return int(_MEMORY_FILE.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return _read_resident(_PROCESSES / "self")
     except (OSError, ValueError, IndexError):
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * _KIB
+
+
+def list_users_of(file: Path) -> dict[int, int]:
+    """Return the resident memory in bytes of each other process of this user that has a file open, by its number.
+
+    Empty where the system does not tell, as outside of Linux.
+    """
+    found: dict[int, int] = {}
+    whole = file.resolve()
+    with contextlib.suppress(OSError):
+        for directory in _PROCESSES.iterdir():
+            # Processes end meanwhile, and those of others cannot be read.
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                number = int(directory.name)
+                if number != os.getpid() and any(each.readlink() == whole for each in (directory / "fd").iterdir()):
+                    found[number] = _read_resident(directory)
+    return found
+
+
+def _read_resident(process: Path) -> int:
+    return int((process / "statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def available_bytes() -> int | None:

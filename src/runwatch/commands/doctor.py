@@ -22,7 +22,7 @@ from runwatch.api.calls import CallResult
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import UnsafePlaceError, check_data_dir, check_place
-from runwatch.base.memory import available_bytes, resident_bytes
+from runwatch.base.memory import available_bytes, list_users_of, resident_bytes
 from runwatch.base.network.service_target import Target
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
@@ -98,6 +98,7 @@ async def _all(call: Invocation, describe_notices: DescribeNotices) -> list[Doct
         *_terminal(call.environment),
         *await _notices(call.environment, describe_notices),
         _memory(),
+        *await asyncio.to_thread(lambda: list(_consoles(call.paths.database))),
     ]
     results += [result async for result in _service(call, loaded)]
     return results
@@ -153,6 +154,13 @@ def _memory() -> DoctorResult:
     if left < _LONG_LISTS_BYTES:
         return DoctorResult("memory", found, "warn", "A console with long lists needs 150 MB: end other programs.")
     return DoctorResult("memory", found)
+
+
+def _consoles(database: Path) -> Iterator[DoctorResult]:
+    """Name the other processes that have the database open, where the system tells."""
+    found = ", ".join(f"process {number} uses {byte_size(size)}" for number, size in list_users_of(database).items())
+    if found:
+        yield DoctorResult("consoles", f"consoles and commands on this data directory: {found}")
 
 
 def _unusable(directory: Path, reason: str) -> DoctorResult:
