@@ -80,6 +80,8 @@ COMMANDS_TEXT: Final = """\
 - `esc` stops it, and so does `timeout_s`, with everything that it has started. The first 256 KiB of its output are
   kept and cleaned like everything that a service sends. The pane shows lines as the program writes them; many programs
   write late when no terminal reads. A failure tells the exit status.
+- Colours of the output are left out; other sequences for terminals stay visible as text. A question shows the words
+  that will run, for several records those of the first.
 - `--read-only` does not hold it back: runwatch cannot know what a program does.
 
 Three that are useful as they are, with the address and the programs of your machine:

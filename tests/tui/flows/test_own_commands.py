@@ -85,7 +85,7 @@ async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path
             await driven.select(run_id)
             await driven.press("space")
         await choose(driven, "file")
-        await driven.shows("Write it down?   2 runs")
+        await driven.shows("Write it down?   2 runs", f"{tmp_path}/written", "and the same for 1 more")
         await driven.press("enter")
         await driven.hides("Write it down?")
         assert not written.exists(), "the cursor begins on No"
@@ -93,6 +93,15 @@ async def test_a_question_is_asked_and_marked_rows_are_taken_one_by_one(tmp_path
         await driven.shows("Write it down?")
         await driven.reaches("file: done with 2 records", "down", "enter")
         assert written.read_text().split() == [noon.LIVE, noon.DONE]
+
+
+async def test_a_question_shows_the_words_that_will_run(tmp_path: Path) -> None:
+    ask = '[commands.ask]\nrun = ["true", "t={id:url}&s={record.status}"]\nquestion = "Sure?"\nkey = "f6"\n'
+    async with console(noon.service(), tmp_path, size=SIZE, settings=ask) as driven:
+        await driven.select(noon.LIVE)
+        await driven.reaches("Sure?", "f6")
+        await driven.shows(f"true 't={noon.LIVE}&s=running'")
+        assert "{" not in driven.text
 
 
 async def test_output_is_shown_as_it_comes_and_a_cursor_at_its_end_follows_it(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_member_that_is_no_single_value_is_named(raw: dict[str, object]) -> No
         build_program_call(command, RUNS, "ex_1", raw, PLACE, {})
 
 
-def test_output_is_cleaned() -> None:
-    output = b"one\x1b[31m\r\n\ttwo\xff\n\n"
-    assert output_text(output) == "one\u241b[31m\n        two\ufffd"
+def test_output_is_cleaned_and_loses_its_colours_alone() -> None:
+    output = b"\x1b[1;31mone\x1b[m\x1b[2J\r\n\ttwo\xff\n\n"
+    assert output_text(output) == "one\u241b[2J\n        two\ufffd"
     assert last_output_line(output).strip() == "two\ufffd"

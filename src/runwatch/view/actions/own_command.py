@@ -6,13 +6,15 @@ Nothing of a record ever reaches a shell: a value is one argument, one environme
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import dumps
+from runwatch.base.lazy_pattern import lazy_pattern
+from runwatch.base.shell_words import quote_exactly
 from runwatch.settings.command_words import RECORD, fill_words
 from runwatch.settings.declarations import OwnCommand
 from runwatch.view.spec.resource import ResourceSpec
@@ -25,6 +27,12 @@ KEPT_VARIABLES: Final = ("RUNWATCH_CONFIG", "RUNWATCH_DATA_DIR")
 """Variables of runwatch that a command keeps, so that a ``runwatch`` in it has the same settings. None is a secret."""
 
 TAB_CELLS: Final = 8
+
+MAX_CALL_CELLS: Final = 1_000
+"""What is shown at most of the words of a call."""
+
+_COLOURS: Final = lazy_pattern(r"\x1b\[[0-9;]*m")
+"""Colours and styles of text, which most programs write without a terminal only when they are told to."""
 
 
 class CommandPlace(NamedTuple):
@@ -95,9 +103,17 @@ def build_program_call(
     return ProgramCall(tuple(words), variables, given, record_id)
 
 
+def call_text(words: Sequence[str]) -> SafeText:
+    """Return words as a shell would take them, cleaned for the screen."""
+    return line(" ".join(map(quote_exactly, words)), MAX_CALL_CELLS)
+
+
 def output_text(output: bytes) -> SafeText:
-    """Return a program's output cleaned for the screen, on as many lines as it has."""
-    text = output.decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
+    """Return a program's output cleaned for the screen, on as many lines as it has, without its colours.
+
+    Other sequences for terminals stay visible.
+    """
+    text = _COLOURS.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n").rstrip("\n")
     return block(text.expandtabs(TAB_CELLS))
 
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.base.shell_words import quote_exactly
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.actions.own_command import records_text
+from runwatch.view.actions.own_command import call_text, records_text
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -39,7 +38,7 @@ def open_command_menu(screen: RecordScreen) -> None:
         MenuItem(
             line(command.name),
             partial(start_command, screen, command, rows),
-            line(f"{keys[command.name]:{width}}   {_run_text(command)}" if width else _run_text(command)),
+            line(f"{keys[command.name]:{width}}   {call_text(command.run)}" if width else call_text(command.run)),
         )
         for command in found
     ]
@@ -56,21 +55,28 @@ def start_command_at_cursor(screen: RecordScreen, command: OwnCommand) -> None:
 
 
 def start_command(screen: RecordScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
-    """Ask the command's question if it has one, and run it with each row."""
-    from runwatch.tui.flows.own_commands.run import run_command
+    """Ask the command's question if it has one, with the words that will run, and run it with each row."""
+    from runwatch.tui.flows.own_commands.run import build_calls, run_calls
 
     if len(rows) > MAX_ROWS:
         screen.notify_user(
             f"An own command runs with at most {MAX_ROWS} records; {grouped_number(len(rows))} are marked.", Role.WARN
         )
-    elif not command.question:
-        run_command(screen, command, rows)
-    else:
+        return
+    calls = build_calls(screen, command, rows)
+    if calls and not command.question:
+        run_calls(screen, command, calls)
+    elif calls:
+        more = f"   and the same for {grouped_number(len(calls) - 1)} more" if len(calls) > 1 else ""
         about = records_text(screen.spec, [row.id for row in rows], screen.console.glyphs)
         title = (label_span(f"{command.question}   ", Role.WARN), label_span(about))
         items = [
             MenuItem(line("No"), lambda: None, line("runs nothing")),
-            MenuItem(line("Yes"), partial(run_command, screen, command, rows), line(_run_text(command))),
+            MenuItem(
+                line("Yes"),
+                partial(run_calls, screen, command, calls),
+                line(f"{call_text(calls[0].words)}{more}", None),
+            ),
         ]
         screen.open_overlay(Menu(title, items, id="command-question"))
 
@@ -88,7 +94,3 @@ def _usable_rows(screen: RecordScreen) -> list[RecordRow[Any]]:
     elif not rows:
         screen.notify_user("No row is selected.", Role.WARN)
     return rows
-
-
-def _run_text(command: OwnCommand) -> str:
-    return " ".join(map(quote_exactly, command.run))

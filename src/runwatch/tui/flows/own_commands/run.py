@@ -205,18 +205,22 @@ class _CommandRun:
         return join(parts, "\n")
 
 
-def run_command(screen: RecordScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> None:
-    """Run a command with each row; run nothing if it cannot be called with one of them."""
+def run_calls(screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
+    """Run the calls of a command, one after another."""
+    _CommandRun(screen, command, calls).start()
+
+
+def build_calls(screen: RecordScreen, command: OwnCommand, rows: Sequence[RecordRow[Any]]) -> Sequence[ProgramCall]:
+    """Return the call of a command for each row; none, said in a notice, if it cannot be called with one of them."""
     console = screen.console
     session = console.session
     place = CommandPlace(console.profile_name, "" if session is None else session.target.origin)
     try:
-        calls = [
+        return [
             build_program_call(command, screen.spec, row.id, dict(row.subject.raw), place, console.launch.environment)
             for row in rows
         ]
     except RunwatchError as error:
         # A mistake in the settings, or a hostile record: it stays until it is read.
         console.warn(f"{command.name}: {error}. {error.hint or ''}".strip())
-        return
-    _CommandRun(screen, command, calls).start()
+        return ()
