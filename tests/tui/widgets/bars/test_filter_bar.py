@@ -117,15 +117,15 @@ def test_fields_values_and_flags_are_completed(typed: str, completed: str | None
     assert COMPLETE(typed) == completed
 
 
-async def test_what_is_pasted_is_made_visible() -> None:
+async def test_pasted_lines_are_joined_and_made_visible() -> None:
     async with staged() as (app, bar, pilot):
         bar.edit("")
-        app.screen.focused.post_message(events.Paste("  \x1b]52;c;eA==\x07ex_1\u202e\nsecond"))  # type: ignore[union-attr]
+        app.screen.focused.post_message(events.Paste("  \x1b]52;c;eA==\x07ex_1\u202e\r\n\n second "))  # type: ignore[union-attr]
         await pilot.pause()
-        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e"
+        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e second"
         app.screen.focused.post_message(events.Paste("\n"))  # type: ignore[union-attr]
         await pilot.pause()
-        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e"
+        assert bar.text == "␛]52;c;eA==␇ex_1\\u202e second"
 
 
 async def test_the_cursor_stands_still() -> None:

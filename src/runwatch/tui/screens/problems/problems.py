@@ -20,7 +20,7 @@ from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, Resource
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource, SearchableSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
-from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.inputs.line_input import FilterInput, LineInput
 from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
@@ -255,8 +255,8 @@ class ProblemsScreen(ResourceScreen):
             self.notify_user(explain_code(find_error_code(entry) or "").next_step)
 
 
-class MultilinePasteInput(LineInput):
-    """An input that reports a multi-line paste with an id; other inputs keep only the first line."""
+class MultilinePasteInput(FilterInput):
+    """A filter's input that reports a multi-line paste with an id."""
 
     @dataclass
     class TextPasted(Message):

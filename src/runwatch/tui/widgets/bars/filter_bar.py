@@ -109,9 +109,9 @@ class FilterBar(Horizontal):
 
     def input_class(self) -> type[LineInput]:
         """Return the class of the input, which is imported then too."""
-        from runwatch.tui.widgets.inputs.line_input import LineInput
+        from runwatch.tui.widgets.inputs.line_input import FilterInput
 
-        return LineInput
+        return FilterInput
 
     @property
     def text(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
@@ -46,6 +46,9 @@ class LineInput(Input):
     }
     """
 
+    JOINS_LINES: ClassVar[bool] = False
+    """Whether pasted lines are joined with spaces; otherwise the first one is taken."""
+
     def __init__(
         self, value: str = "", *, complete: Callable[[str], str | None] | None = None, id: str | None = None
     ) -> None:
@@ -72,5 +75,11 @@ class LineInput(Input):
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the input's own ``_on_paste`` after this one (private; checked on Textual 8.2.8).
-        pasted = event.text.splitlines()
-        event.text = clean_line(pasted[0].strip()) if pasted else ""
+        pasted = [text.strip() for text in event.text.splitlines()]
+        event.text = clean_line(" ".join(filter(None, pasted if self.JOINS_LINES else pasted[:1])))
+
+
+class FilterInput(LineInput):
+    """The input of a filter: each pasted word narrows it."""
+
+    JOINS_LINES = True
