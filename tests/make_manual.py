@@ -35,7 +35,7 @@ SHARED_OPTIONS: Final = (
 EXIT_CODES: Final = (
     ("0", "done"),
     ("1", "the service refused, or `problems find` found nothing"),
-    ("2", "usage or settings"),
+    ("2", "usage or settings, or `open` could read only a part of the file"),
     ("3", "network or 5XX after the retries"),
     ("4", "not authenticated or not permitted"),
     ("5", "rate or quota limited; the seconds are on stderr"),

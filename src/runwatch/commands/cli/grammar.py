@@ -317,6 +317,7 @@ _DECLARED = (
     CommandSpec(
         ("open",), "show an exported file or a support bundle, without a service", "cli:open_file",
         (ArgumentSpec("FILE", "JSON or lines of JSON, - for standard input"),), (FIELDS, *FORMAT),
+        notes="Lines that are no JSON are left out and named on stderr; the exit code is then 2.",
     ),
     CommandSpec(
         ("doctor",), "check settings, data, terminal and service, with a next step for each problem",
