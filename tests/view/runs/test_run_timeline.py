@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from runwatch.base.text import cell_width, is_clean
 from runwatch.records.event import RunEvent
 from runwatch.records.run import CallError
+from runwatch.store.state.collection import StoredRecord
 from runwatch.view.detail.sections import DetailLine
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_timeline import timeline_sections
@@ -103,6 +104,11 @@ def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() 
     assert live["attempt 1"][0].endswith("→")
     assert UNICODE.again != UNICODE.going_on
     assert live["attempt 1"][1:] == ["39 s", "● running · arm_01HX7"]
+    # As the run's time does, it stops a while after the last read.
+    seen = noon.live_events()[3].at
+    assert seen is not None
+    facts = facts._replace(stored=StoredRecord(facts.run, seen, 0.0))
+    assert rows(noon.live_events()[:4], facts=facts)["attempt 1"][1] == "10 s"
     lost = [*STORY[:7], STORY[9]]
     bar, *rest = rows(lost)["slice sl_1"]
     assert bar.endswith("▒?")

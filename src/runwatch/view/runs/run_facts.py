@@ -275,17 +275,19 @@ class RunFacts(NamedTuple):
         return _first((totals.runtime_s, FROM_RECEIPT), (span, ended.source))
 
     def running_s(self, now: datetime) -> float | None:
-        """Return how long a live run has been running, in seconds; ``None`` if its beginning is unknown.
+        """Return how long a live run has been running, in seconds; ``None`` if its beginning is unknown."""
+        created = self.run.created_at
+        return None if created is None else max(0.0, (self.counts_until(now) - created).total_seconds())
+
+    def counts_until(self, now: datetime) -> datetime:
+        """Return until when a live run is known to go on.
 
         It counts on for a while after the last read or event, and then stops until the next: the run may have ended.
         """
-        created = self.run.created_at
-        if created is None:
-            return None
-        if self.stored is not None:
-            last = self.last_event.at if self.last_event is not None else None
-            now = min(now, max(self.stored.seen_at, last or self.stored.seen_at) + COUNTS_ON)
-        return max(0.0, (now - created).total_seconds())
+        if self.stored is None:
+            return now
+        last = self.last_event.at if self.last_event is not None else None
+        return min(now, max(self.stored.seen_at, last or self.stored.seen_at) + COUNTS_ON)
 
     @property
     def cancelled_by(self) -> SourcedValue[str]:
