@@ -104,6 +104,9 @@ def test_an_eligible_template_leads_to_its_plan() -> None:
 def test_a_plan_leads_to_applying_it_and_a_blocked_one_to_what_clears_it() -> None:
     ((label, wanted, _),) = targets(PLAN, resources.plan())
     assert (label, wanted.step.kind) == ("means", "apply")
+    silent = Plan({name: value for name, value in resources.plan().raw.items() if name != "eligible"})
+    labels = [it.label for section in build_sections(PLAN, silent, CONTEXT) for it in section.lines]
+    assert "eligible" not in labels, "a plan that does not say it does not contradict its template"
     blocked = resources.plan(
         eligible=False,
         application_supported=False,

@@ -19,7 +19,7 @@ from runwatch.view.templates.next_actions import (
 )
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import json_text, line
 from runwatch.view.text.status_format import detail_status
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -36,6 +36,10 @@ def _plan_means(plan: Plan, _: object, __: RenderContext) -> CellText | None:
     if not _can_apply(plan):
         return StyledText(line("It cannot be applied now; the reasons are below."), Role.BAD)
     return StyledText(line(f"Applying it spends at most {max_spend_text(plan)}{_once_more(plan)}."), Role.GOOD)
+
+
+def _eligible(plan: Plan, _: object, __: RenderContext) -> CellText | None:
+    return None if plan.raw.get("eligible") is None else line(json_text(plan.raw["eligible"]), None)
 
 
 def _plan_lead(_: object, plan: Plan) -> LineTarget | None:
@@ -58,9 +62,11 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
             (
                 ComputedLine("means", _plan_means, leads=_plan_lead),
                 *member_lines(
-                    "maximum_spend_usd:usd digest issued_at expires_at:time template_id template_version access_lane "
-                    "eligible request_preset_id application_supported"
+                    "maximum_spend_usd:usd digest issued_at expires_at:time template_id template_version access_lane"
                 ),
+                # Only some services say it of a plan too; a line for "unknown" would contradict the template.
+                ComputedLine("eligible", _eligible, lambda _: "eligible"),
+                *member_lines("request_preset_id application_supported"),
                 *next_action_lines(),
             ),
         ),
