@@ -670,7 +670,7 @@ async def test_a_test_run_is_started_through_the_form_and_the_dialog(tmp_path: P
         assert driven.focused.id == "dialog-keep"
         check_golden("120x36/run-dialog", _keyless(driven.text))
         assert driven.service.requests("POST") == []
-        await driven.reaches(re.compile(r"Submit a run: done ex_scripted_10 accepted"), "tab", "enter")
+        await driven.reaches("Started run ex_scripted_10", "tab", "enter")
         await driven.shows("Runs › ex_…d_10")
         (sent,) = driven.service.requests("POST", "/v1/executions")
         body = loads(sent.body)
@@ -757,7 +757,7 @@ async def test_cancelling_one_run_asks_and_begins_on_the_harmless_button(tmp_pat
         assert driven.service.requests("POST") == []
         await driven.opens(ConfirmDialog, "X")
         await driven.opens(RunsScreen, "tab", "enter")
-        await driven.shows("Cancel a run: done 8f21", re.compile(r"⊘ cancelled 8f21…9b7e"))
+        await driven.shows("Cancelled run 8f21", re.compile(r"⊘ cancelled 8f21…9b7e"))
 
 
 async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp_path: Path) -> None:

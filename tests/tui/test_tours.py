@@ -109,7 +109,7 @@ async def test_the_tour_for_operators(tmp_path: Path, minutes: float) -> None:
         await tour.reaches("New run", "A")
         await tour.type("Say hello.")
         await tour.reaches("Start the run", "f2")
-        await tour.reaches(re.compile(r"Runs › ex_.*Submit a run: done", re.DOTALL), "tab", "enter")
+        await tour.reaches(re.compile(r"Runs › ex_.*Started run ex_", re.DOTALL), "tab", "enter")
 
         await tour.reaches(re.compile(r"Tail of \d+ runs · [1-9]\d* live"), "L")
         await tour.reaches(re.compile(r"Runs › ex_"), "u")

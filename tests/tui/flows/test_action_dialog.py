@@ -269,7 +269,7 @@ async def left_while_sending(driven: Driven, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (None, "Submit a run: done; :open ex_scripted_10 shows it"),
+        (None, "Started run ex_scripted_10; :open ex_scripted_10 shows it"),
         (Said(409, problem("invalid_state")), r"Submit a run: [^;]+; :problems explains it"),
         (Said(503, problem("upstream_unavailable")), r"Submit a run: [^;]+, outcome unknown"),
     ],
@@ -342,7 +342,7 @@ async def test_a_form_that_waits_for_its_outcome_closes_unless_it_was_changed(
         driven.app.screen.query_one(FormFields).go_to("objective")
         await driven.type("And more.")
         may_send.set()
-        await driven.shows("Submit a run: done")
+        await driven.shows("Started run ex_scripted_11")
         assert isinstance(driven.app.screen, RunFormScreen)
         assert driven.app.run_draft is not None
 

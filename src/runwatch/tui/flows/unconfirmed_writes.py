@@ -18,7 +18,7 @@ from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_run_opener
+from runwatch.tui.flows.runs.run_dialogs import forget_draft, make_cancel_callbacks, make_submit_callbacks
 from runwatch.tui.flows.writes.write_sender import (
     PendingWrite,
     WriteCallbacks,
@@ -172,7 +172,7 @@ def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
                 screen.console.show_run(run.id)
         session.live.refresh(Run)
 
-    return "kept", WriteCallbacks(done, after=make_run_opener(screen) if written.operation == SUBMIT else None)
+    return "kept", make_submit_callbacks(screen, done) if written.operation == SUBMIT else make_cancel_callbacks(done)
 
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:

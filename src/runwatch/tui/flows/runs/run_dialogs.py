@@ -16,6 +16,7 @@ from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.writes.write_sender import (
+    Done,
     PendingWrite,
     WriteCallbacks,
     WriteSender,
@@ -127,7 +128,8 @@ def _build_cancel_dialog(
         # A replayed response may be old, so read the run again.
         session.live.refresh(Run)
 
-    return WriteSender(screen, session, make_updated(), writes, WriteCallbacks(done, settled=settled))
+    callbacks = make_cancel_callbacks(done)._replace(settled=settled)
+    return WriteSender(screen, session, make_updated(), writes, callbacks)
 
 
 def build_submit_dialog(
@@ -170,8 +172,36 @@ def build_submit_dialog(
         done(run.id, is_watched)
 
     writes = [PendingWrite("run", WriteRequest(SUBMIT, {}, body, key))]
-    callbacks = WriteCallbacks(accepted, after=make_run_opener(screen), refused=refused)
-    return WriteSender(screen, session, text, writes, callbacks)
+    return WriteSender(screen, session, text, writes, make_submit_callbacks(screen, accepted)._replace(refused=refused))
+
+
+def make_cancel_callbacks(cancelled: Done) -> WriteCallbacks:
+    """Return what follows a cancel: a notice that names the run."""
+    return WriteCallbacks(cancelled, _say_nothing, completed=_cancel_text)
+
+
+async def _say_nothing(_: Any) -> StyledSpans:
+    """Add nothing to a notice that names the run."""
+    return line("")
+
+
+def _cancel_text(response: Any) -> str:
+    """Say which run is cancelled, or is to be; empty without a response, as for a run that had ended."""
+    run = Run(response) if isinstance(response, dict) else Run({})
+    done = "Cancelled" if run.status == "cancelled" else "Asked to cancel"
+    return f"{done} run {line(run.id)}" if run.id else ""
+
+
+def make_submit_callbacks(screen: ConsoleScreen, accepted: Done) -> WriteCallbacks:
+    """Return what follows a submit: its run opens, and a notice says that it is started.
+
+    "done" would be taken for the state of the run.
+    """
+
+    def started(response: Any) -> str:
+        return f"Started run {line(Run(response).id)}"
+
+    return WriteCallbacks(accepted, _say_nothing, make_run_opener(screen), completed=started)
 
 
 def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:

@@ -100,8 +100,8 @@ class WriteCallbacks(NamedTuple):
         secret_member: Member of a single write's response that holds a secret, shown only this once.
         refused: Called with the error of a single write that had no effect; returns the next step for the problem, or
             ``None`` for that of its code.
-        completed: Returns from the response what the notice begins with, where a step that leads to the next one is
-            completed: its dialog has no room for more. Empty otherwise.
+        completed: Returns from the response what the notice begins with, in place of the request's name and "done".
+            Empty for these.
         settled: Called with the id of a run that needs no cancel because it has ended.
     """
 
@@ -236,8 +236,9 @@ class WriteSender:
             # What is new comes first, so that a narrow window cuts the id.
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
             dot = f" {self._console.glyphs.dot} "
-            if step := self._callbacks.completed(self._response):
-                self._notice = dot.join((step, *news, done.removeprefix("done "))), Role.GOOD
+            if completed := self._callbacks.completed(self._response):
+                told = (completed, *news, done.removeprefix("done").strip())
+                self._notice = dot.join(filter(None, told)), Role.GOOD
             else:
                 self._notice = f"{self._title()}: {dot.join((*news, done))}", Role.GOOD
         if self.dialog.is_open:
@@ -267,6 +268,7 @@ class WriteSender:
         first = next((error for error in outcomes if error is not None), None)
         is_unknown = isinstance(first, ApiError) and not first.outcome_known
         is_one = len(outcomes) == 1
+        completed = self._callbacks.completed(self._response) if is_one and first is None else ""
         words = self._account(outcomes) if not is_one else "done" if first is None else first.title
         if is_one and is_unknown:
             words += ", outcome unknown"
@@ -280,7 +282,8 @@ class WriteSender:
                 self._callbacks.refused(first)
             if self._screen.is_attached:
                 self._screen.dialog_closed(self.dialog)
-        self._console.notify_user(f"{self._title()}: {words}", Role.GOOD if first is None else Role.WARN)
+        text = f"{completed}{words.removeprefix('done')}" if completed else f"{self._title()}: {words}"
+        self._console.notify_user(text, Role.GOOD if first is None else Role.WARN)
 
     def _record_to_open(self) -> str:
         """Return the id of the record in the response, if a screen lists its kind."""
