@@ -167,4 +167,4 @@ async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_col
     async with console(ScriptedService(receipts=receipts, account=None), tmp_path, size=SIZES[0]) as driven:
         await driven.press("2")
         await driven.comes("dispatch_internal_error ")
-        await driven.shows("no_verdict ", "ex_…0001 ", "atlas-12b ", "– ", "created")
+        await driven.shows("no verdict ", "ex_…0001 ", "atlas-12b ", "– ", "created")

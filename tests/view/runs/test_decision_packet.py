@@ -28,9 +28,9 @@ def decided(**packet: Any) -> RunFacts:
     [
         ("pass", "✓ pass", Role.GOOD),
         ("block", "✗ block", Role.BAD),
-        ("no_verdict", "◷ no_verdict", Role.WARN),
+        ("no_verdict", "◷ no verdict", Role.WARN),
         ("approve", "✓ approve", Role.GOOD),
-        ("request_changes", "✗ request_changes", Role.BAD),
+        ("request_changes", "✗ request changes", Role.BAD),
         ("comment", "◷ comment", Role.WARN),
         ("hold", "? hold", Role.PLAIN),
     ],

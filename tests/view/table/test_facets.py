@@ -74,10 +74,14 @@ def test_a_facet_says_what_the_cells_say() -> None:
 def test_a_facet_says_each_thing_that_cells_say_of_one_value() -> None:
     packets = (None, {"verdict": "no_verdict"})
     receipts = [live_receipt(f"ex_{n}", decision_packet=packet) for n, packet in enumerate(packets)]
-    (status,) = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("status",))
+    status, verdict = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("status", "verdict"))
     assert [(value.term, value.text) for value in status.values] == [
-        ("status=completed", "✓ completed or ◷ no_verdict")
+        ("status=completed", "✓ completed or ◷ no verdict")
     ]
+    assert (verdict.title, [(value.term, value.text) for value in verdict.values]) == (
+        "review verdict",
+        [("verdict=no_verdict", "no verdict"), ("!has:verdict", "none")],
+    )
 
 
 def test_two_values_that_cells_show_alike_are_told_apart() -> None:

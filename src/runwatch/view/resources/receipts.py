@@ -10,7 +10,7 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.receipts import lines
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import VERDICTS, receipt_finding
-from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell
+from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell, verdict_column
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
@@ -150,7 +150,7 @@ RECEIPTS: Final = ResourceSpec[Receipt](
     fields=(
         field("mode"),
         field("arm|arm_id", lambda it: find_selected_option(it).arm_id, server_parameter="arm_id"),
-        field("verdict", _verdict),
+        verdict_column(_verdict),
         field("score", _score, value_type="number"),
         field("verifier|verifier_id", lines.last_check_id),
         field("completed|completed_at"),

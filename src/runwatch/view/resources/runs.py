@@ -15,6 +15,7 @@ from runwatch.view.runs.decision_packet import (
     is_rejected,
     run_outcome_cell,
     run_outcome_title,
+    verdict_column,
 )
 from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
 from runwatch.view.spec.action import ResourceAction
@@ -428,7 +429,7 @@ FIELDS: Final = (
     column("source", lambda run: ", ".join(run.reason_sources) or None, title="reason from", min_cells=7, max_cells=20),
     field("cap=max_cost_usd.value", value_type="number"),
     field("runtime_cap=max_runtime_s.value", value_type="seconds"),
-    field("verdict", lambda run: _packet(run).verdict),
+    verdict_column(lambda run: _packet(run).verdict),
     field("action", lambda run: _packet(run).action),
     field("note", lambda run: run.note or None),
     field("connection|connection_id=connection_id.value"),

@@ -6,13 +6,15 @@ shown, the verdict replaces it once there is one. An unknown verdict is shown as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
+from runwatch.view.spec.members import column
+from runwatch.view.spec.resource import Column
 from runwatch.view.text.format import state_label
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
 
 _ROLES: Final[Mapping[str, Role]] = {
@@ -24,6 +26,8 @@ _ROLES: Final[Mapping[str, Role]] = {
     "comment": Role.WARN,
 }
 """``pass``, ``block`` and ``no_verdict`` are in the specification; the others are common words of code review."""
+
+REVIEW_VERDICT: Final = "review verdict"
 
 NEEDS_REVIEW: Final = "needs_review"
 """The action that asks the user to review."""
@@ -43,13 +47,26 @@ def is_rejected(packet: DecisionPacket | None) -> bool:
     return packet is not None and verdict_role(packet.verdict) is Role.BAD
 
 
+def verdict_text(verdict: str) -> SafeText:
+    """Return a verdict in words; an unknown one as sent."""
+    return line(verdict.replace("_", " ") if verdict in _ROLES else verdict)
+
+
+def verdict_column(value: Callable[[Any], str | None]) -> Column[Any]:
+    """Declare the column of the verdict, whose name tells it from the verdict of an output check."""
+    return column(
+        "verdict", value, title=REVIEW_VERDICT, facet_title=REVIEW_VERDICT, min_cells=8,
+        format=lambda verdict, _: StyledText(verdict_text(verdict), verdict_role(verdict)),
+    )  # fmt: skip
+
+
 def run_outcome_cell(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:
     """Format the state of a run for a list: its verdict if there is one, else its status."""
     if packet is None or packet.verdict is None:
         return StyledText(state_label(status, glyphs), state_glyph(status, glyphs)[1])
     role = verdict_role(packet.verdict)
     glyph = {Role.GOOD: glyphs.good, Role.BAD: glyphs.bad, Role.WARN: glyphs.warn}.get(role, glyphs.unknown)
-    return StyledText(line(f"{glyph} {line(packet.verdict)}"), role)
+    return StyledText(line(f"{glyph} {verdict_text(packet.verdict)}"), role)
 
 
 def run_outcome_title(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:

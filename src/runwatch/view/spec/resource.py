@@ -65,6 +65,7 @@ class Field(Generic[S]):
         choices: Possible values, if they are fixed.
         value_type: What ``>`` and ``<`` compare it with; by default what the record declares for a member of one of its
             names, else text, and a number in a right-aligned column.
+        facet_title: What its facet is called, if the id would be taken for something else in the list; else empty.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Field(Generic[S]):
     server_parameter: str = ""
     choices: tuple[str, ...] = ()
     value_type: ValueType | None = None
+    facet_title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

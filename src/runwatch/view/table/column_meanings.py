@@ -17,6 +17,8 @@ from runwatch.view.text.safe_text import line
 MEMBER: Final = "this member of the record, as the service says"
 """What a column means that the settings choose by its path in the record's JSON."""
 
+REVIEW_VERDICT: Final = "what review agents found: pass, block or no_verdict; none for a run that is no review"
+
 _COMMON: Final[Mapping[str, str]] = {
     "created": "when it was created",
     "name": "its display name",
@@ -43,6 +45,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "mode": "live calls a model, echo is a test run",
         "arm": "saved model that was chosen",
         "source": "where the reason comes from",
+        "verdict": REVIEW_VERDICT,
     },
     "receipts": {
         "status": "final state of the run, or the verdict of its check if that stopped it",
@@ -52,6 +55,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "check": "verdict of the output check and its score from 0 to 1; no check is not a verdict",
         "created": "when the receipt was written",
         "took": "runtime of the run",
+        "verdict": REVIEW_VERDICT,
         "provider": "provider of that model",
     },
     "events": {

@@ -46,10 +46,15 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A field and the values that rows have for it, most frequent first."""
+    """A field and the values that rows have for it, most frequent first.
+
+    Attributes:
+        title: What it is called on screen; ``field`` is its name in filters.
+    """
 
     field: str
     values: tuple[FacetValue, ...]
+    title: str
 
 
 class FacetCounts:
@@ -60,8 +65,11 @@ class FacetCounts:
     def __init__(self, fields: Sequence[str]) -> None:
         self._counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
         self._words: dict[tuple[str, str | None], set[str]] = {}
+        self._titles: dict[str, str] = {}
 
     def add(self, row: RecordRow[Any]) -> None:
+        if not self._titles:
+            self._titles = {field: row.facet_title(field) for field in self._counted}
         for field, counter in self._counted.items():
             value = row.value(field)
             counter.update(values := _values(value))
@@ -83,6 +91,7 @@ class FacetCounts:
                 FacetValue(field, value, count, labels[value] if used[labels[value]] == 1 else "")
                 for value, count in sorted(counter.items(), key=_order)
             ),
+            self._titles[field],
         )
 
     def _label(self, field: str, value: str | None) -> str:

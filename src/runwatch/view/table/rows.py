@@ -205,6 +205,11 @@ class RecordRow(Generic[S]):
             return f"{text.partition(' ')[0]} {shared[0]}"
         return text.partition(" +")[0] if shared else text
 
+    def facet_title(self, name: str) -> str:
+        """Return what the facet of a field is called."""
+        field = self._drawing.spec.field(name)
+        return field.facet_title or name if field is not None else name
+
     def text(self) -> str:
         """Return the texts of the row, which a filter without a field searches, one per line (manual: filters,
         "Language").

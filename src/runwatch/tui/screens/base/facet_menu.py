@@ -37,7 +37,7 @@ async def _make_menu(screen: RecordScreen) -> Menu:
     counts = FacetCounts(screen.spec.facets)
     await run_in_slices(rows[:MAX_COUNTED_ROWS], counts.add)
     facets = counts.facets()
-    widest = max(len(facet.field) for facet in facets)
+    widest = max(len(facet.title) for facet in facets)
     digits = max(len(str(value.count)) for facet in facets for value in facet.values)
     items = [item for facet in facets for item in _items(screen, facet, widest, digits)]
     more = f" (counted in the first {grouped_number(MAX_COUNTED_ROWS)})" if len(rows) > MAX_COUNTED_ROWS else ""
@@ -48,7 +48,7 @@ def _items(screen: RecordScreen, facet: Facet, widest: int, digits: int) -> Iter
     text = screen.filter_text
     for value in facet.values[:MAX_VALUES]:
         yield MenuItem(
-            line(f"{facet.field:<{widest}}   {line(value.text, 60)}"),
+            line(f"{facet.title:<{widest}}   {line(value.text, 60)}"),
             partial(toggle_value, screen, value),
             line(f"{value.count:>{digits}}" + ("   on; removes it" if is_facet_active(text, value) else "")),
         )
@@ -56,7 +56,7 @@ def _items(screen: RecordScreen, facet: Facet, widest: int, digits: int) -> Iter
     if rest > 0:
         key = screen.console.keys.shown("screen.filter")
         yield MenuItem(
-            line(f"{facet.field:<{widest}}   {grouped_number(rest)} more"),
+            line(f"{facet.title:<{widest}}   {grouped_number(rest)} more"),
             lambda: None,
             disabled_reason=line(f"{key} {facet.field}=VALUE filters by one of them"),
         )

@@ -48,7 +48,7 @@ class FacetBar(Bar):
         for number, facet in enumerate(ordered):
             parts.append(
                 BarPart(
-                    (label_span(f"{facet.field}:" if number == 0 else f"{app.chrome_glyphs.bar} {facet.field}:"),),
+                    (label_span(f"{facet.title}:" if number == 0 else f"{app.chrome_glyphs.bar} {facet.title}:"),),
                     gap=1,
                 )
             )
