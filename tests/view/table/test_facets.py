@@ -79,7 +79,7 @@ def test_a_facet_says_each_thing_that_cells_say_of_one_value() -> None:
         ("status=completed", "✓ completed or ◷ no verdict")
     ]
     assert (verdict.title, [(value.term, value.text) for value in verdict.values]) == (
-        "review verdict",
+        "review",
         [("verdict=no_verdict", "no verdict"), ("!has:verdict", "none")],
     )
 

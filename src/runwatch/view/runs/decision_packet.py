@@ -27,8 +27,6 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 """``pass``, ``block`` and ``no_verdict`` are in the specification; the others are common words of code review."""
 
-REVIEW_VERDICT: Final = "review verdict"
-
 NEEDS_REVIEW: Final = "needs_review"
 """The action that asks the user to review."""
 
@@ -55,7 +53,7 @@ def verdict_text(verdict: str) -> SafeText:
 def verdict_column(value: Callable[[Any], str | None]) -> Column[Any]:
     """Declare the column of the verdict, whose name tells it from the verdict of an output check."""
     return column(
-        "verdict", value, title=REVIEW_VERDICT, facet_title=REVIEW_VERDICT, min_cells=8,
+        "verdict", value, title="review verdict", facet_title="review", min_cells=8,
         format=lambda verdict, _: StyledText(verdict_text(verdict), verdict_role(verdict)),
     )  # fmt: skip
 
