@@ -134,6 +134,8 @@ async def test_a_socket_without_a_service_says_that_the_local_service_does_not_r
     assert (error.kind, error.title, error.was_sent) == ("refused", "The local service is not running", False)
     assert "--local" in (error.hint or "")
     assert isinstance(error, ServiceStoppedError)
+    temporary = await refused(connect(target=local._replace(start_hint="Start the demo.")))
+    assert temporary.hint == "Start the demo."
 
 
 async def test_a_secret_for_a_private_page_goes_through_the_socket(

@@ -44,7 +44,7 @@ _LOST: Final = {
 """Title and next step for each kind of lost response."""
 
 _NOT_RUNNING: Final = ("The local service is not running", "Start the console again, or use any command with --local.")
-"""Title and next step for a refused connection to the local service, which both suggestions start."""
+"""Title and usual next step for a refused connection to the local service, which both suggestions start."""
 
 _ASK_AGAIN: Final = (
     "It is not known whether the service did it. Ask again with the same idempotency key and the same bytes; "
@@ -89,6 +89,7 @@ def build_no_response(
     """
     is_stopped = lost.kind == "refused" and target.socket is not None
     title, hint = _NOT_RUNNING if is_stopped else _LOST[lost.kind]
+    hint = target.start_hint if is_stopped and target.start_hint else hint
     was_sent = lost.was_sent or history.was_sent
     outcome_known = not call.operation.mutates or not (lost.was_sent or history.in_doubt)
     parts = [target.place, lost.detail, f"{history.attempts} attempts" if history.attempts > 1 else ""]

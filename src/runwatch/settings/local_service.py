@@ -63,6 +63,7 @@ class LocalService:
     Attributes:
         base_url: Scheme, host and port for other clients and browsers.
         socket: The Unix socket on which runwatch reaches it.
+        start_hint: As for :class:`~runwatch.base.network.service_target.Target`.
     """
 
     base_url: str
@@ -70,10 +71,11 @@ class LocalService:
     pid: int
     socket: Path
     started_here: bool = False
+    start_hint: str = ""
 
     def target(self) -> Target:
         """Return the target of the service, with its own key and no other."""
-        return Target(LOCAL, self.base_url, self.key, "local service", socket=self.socket)
+        return Target(LOCAL, self.base_url, self.key, "local service", socket=self.socket, start_hint=self.start_hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,7 @@ class Target(NamedTuple):
         production: Whether destroying actions ask for more.
         socket: The Unix socket of a local service; then nothing goes to the origin's port. ``None`` for a service
             called over the network.
+        start_hint: How the user starts a local service again; empty for the usual way.
     """
 
     profile: str
@@ -120,6 +121,7 @@ class Target(NamedTuple):
     ca_file: Path | None = None
     production: bool = False
     socket: Path | None = None
+    start_hint: str = ""
 
     @property
     def host(self) -> str:

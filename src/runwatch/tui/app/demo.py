@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,10 @@ DEMO_RUNS: Final = 60
 _SERVICE: Final = ("--sample", "--sample-runs", str(DEMO_RUNS), "--pace", str(DEMO_PACE))
 
 
+_START_HINT: Final = "Quit, and start `runwatch demo` again."
+"""What the user does once the temporary service has died; any other way starts the service of the user's own data."""
+
+
 def run_demo(environment: Mapping[str, str]) -> int:
     """Run the console on a temporary local service with a sample organization, and delete its data afterwards.
 
@@ -55,7 +60,7 @@ def run_demo(environment: Mapping[str, str]) -> int:
             _make_database(paths.database)
             service = ensure_running(directory)
             add_sample_profile(paths, service.base_url)
-            return service
+            return replace(service, start_hint=_START_HINT)
 
         add_sample_commands(paths)
         starting = threading.Thread(target=start_early, name="runwatch-demo")
