@@ -32,10 +32,10 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import RowsBelow
 from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
-from runwatch.view.text.format import state_label
+from runwatch.view.text.format import fit_id, state_label
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
 from runwatch.view.text.pasted_text import find_ids, strip_controls
-from runwatch.view.text.safe_text import elide_middle, fit, line
+from runwatch.view.text.safe_text import fit, line
 
 _A_KEY: Final = "(a key, not shown)"
 
@@ -266,7 +266,7 @@ class _Outcomes(LineList):
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         glyphs, run_id = get_app(self).glyphs, self._ids[index]
         ids = min(max(cell_width(line(shown_id(each))) for each in self._ids), ID_CELLS)
-        name = fit(elide_middle(line(shown_id(run_id), None), ids, glyphs.ellipsis), ids)
+        name = fit(fit_id(line(shown_id(run_id), None), ids, glyphs), ids)
         outcome = self._outcomes.get(run_id)
         pieces = (label_span("waiting"),) if outcome is None else outcome.shown(glyphs)
         room = max(0, width - ids - 4)
