@@ -159,9 +159,12 @@ async def test_a_connected_server_is_told_also_where_the_search_does_not_find_it
         for id, url in there
     ]
     listed = {"connections": [dict(each.raw) for each in connected], "next_cursor": None}
-    service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
     catalog(service, "conn_1", "conn_2")
     async with local(service, tmp_path) as driven:
+        await driven.reaches("no server responds on the usual ports", "M")
+        await driven.press("escape")
+        # Connected by a command, after the list was read.
+        service.say("GET", SourceConnection.WIRE.path, Said(200, listed))
         await driven.reaches("port 9000 · not found now   connected as conn_1; enter shows its models", "M")
         assert "connected as conn_2" not in driven.text
 

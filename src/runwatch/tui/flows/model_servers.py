@@ -67,8 +67,11 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
     value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
-    known = await load_records(session, SourceConnection)
+    # A command may have connected or saved something since they were read.
+    known = await load_records(session, SourceConnection, reads_again=True)
     connections = [each for each in known if isinstance(each, SourceConnection)]
+    catalog = await load_records(session, CatalogEntry, reads_again=True)
+    entries = [each for each in catalog if isinstance(each, CatalogEntry)]
     slow = sum(bool(server.is_slow) for server in servers)
     said = f"Model servers found: {len(servers) - slow}{f', and {slow} too slow to know' if slow else ''}"
     if console.screen is not screen or screen.has_overlay:
@@ -76,7 +79,6 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
         key = console.keys.shown("app.find_servers")
         console.notify_user(f"{said}. {key} searches again.")
         return
-    entries = [each for each in await load_records(session, CatalogEntry) if isinstance(each, CatalogEntry)]
     usable = [each for each in connections if each.is_usable]
     without = find_without_models(connections, entries)
     if usable:

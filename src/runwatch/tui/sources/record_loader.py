@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
-async def load_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
+async def load_records(session: ServiceSession, kind: type[Record], *, reads_again: bool = False) -> Sequence[Record]:
     """Return the records of a kind from the store, after reading their list if this session has not read it yet.
 
     If the list cannot be read, return the known records; :func:`is_list_loaded` says whether they may be incomplete.
+
+    Args:
+        reads_again: Whether a list that was read is read again.
     """
-    if not is_list_loaded(session, kind) and is_listable(kind):
+    if (reads_again or not is_list_loaded(session, kind)) and is_listable(kind):
         # The failure is in the journal, and the known records are still useful.
         with contextlib.suppress(RunwatchError):
             await _read(session, kind)
