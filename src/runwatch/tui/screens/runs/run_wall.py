@@ -576,7 +576,7 @@ class RunWallScreen(ConsoleScreen):
         ended = total - self._live
         counts = f"{self._live} live{f', {ended} ended' * (ended > 0)}"
         paused = (self.pause_span("  "),) if self._is_paused else ()
-        unseen = f", {self._unseen} more ended unseen" if self._unseen else ""
+        unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         if shown == total:
             return (*paused, label_span(f"{counts}{unseen}"))
         first = self._page * self._grid.tiles
