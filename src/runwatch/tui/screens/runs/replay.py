@@ -443,8 +443,15 @@ class ReplayScreen(EventScreen):
         self._draw()
 
     def action_step_event(self, step: int) -> None:
-        if self._source is not None:
-            self._move(self._source.replay.count + step)
+        if self._source is None:
+            return
+        replay = self._source.replay
+        if step > 0 and replay.is_at_end:
+            # Of a run that goes on, the time shown may be later than that of its last event.
+            self._pause()
+            self._draw()
+        else:
+            self._move(replay.count + step)
 
     def action_go_to_end(self, event: int) -> None:
         """Go to the first event, or to the last one, where a live run goes on."""
