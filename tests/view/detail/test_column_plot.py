@@ -81,9 +81,14 @@ def test_the_legend_names_the_largest_of_the_chosen_day_first_and_those_of_the_o
     sizes = {"a": (0, 90), "b": (2, 80), "c": (1, 70), "d": (9, 1), "e": (8, 1)}
     named = [(line(name), [Decimal(size) for size in own]) for name, own in sizes.items()]
     groupings = tuple(group_by_series("model", named, lambda *_: True))
-    start = "by model: ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"
-    for cells, end in ((90, " (d 9.0000, e 8.0000)"), (72, " (most d 9.0000)"), (60, "")):
-        assert drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)[-1] == start + end
+    for cells, legend in (
+        (90, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (d 9.0000, e 8.0000)"),
+        (77, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (most d 9.0000)"),
+        (60, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000"),
+        (54, "▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"),
+        (40, "▒ b   ░ c   ▓ others"),
+    ):
+        assert drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)[-1] == f"by model: {legend}"
 
 
 def test_a_day_that_is_unknown_is_no_least_and_days_are_counted_that_are_not_known_whole() -> None:
@@ -91,7 +96,7 @@ def test_a_day_that_is_unknown_is_no_least_and_days_are_counted_that_are_not_kno
     part = PlotDay("2026-08-11", Decimal(0), line("at least 0  1 run"), is_partial=True)
     large = PlotDay("2026-08-12", Decimal(40), line("at least 40  1 run"), is_partial=True)
     gap = PlotDay("2026-08-13", None, line("no receipt"))
-    words = "1 day unknown, 2 days known in part"
+    words = "1 day unknown, 2 in part"
     axis = drawn(ColumnPlot((*days(9)[1:], lost, part, large, gap)), PlotPlace(), 120)[7]
     assert axis == f"most ≥ 40.0000 on 08-12, least 1.0000 on 08-02, {words}"
     assert drawn(ColumnPlot((lost, gap)), PlotPlace(), 120)[6:] == ["08-13", "1 day unknown"]
@@ -101,7 +106,7 @@ def test_no_part_of_a_day_is_larger_than_the_day() -> None:
     """The day's total is "at least", so it is never rounded up, and neither is its part."""
     day = PlotDay("2026-08-01", Decimal("0.01046"), line("at least 0.0104  2 runs"), is_partial=True)
     parts = PlotGrouping("model", (line("a"), line("b")), ((Decimal("0.01046"), Decimal(0)),))
-    assert drawn(ColumnPlot((day,), (parts,)), PlotPlace(grouping=1), 60)[-1] == "by model: █ a ≥ 0.0104"
+    assert drawn(ColumnPlot((day,), (parts,)), PlotPlace(grouping=1), 60)[-1] == "by model: █ a ≥ 0.0104   ▒ b"
 
 
 @given(st.integers(1, 90), st.integers(0, 89), st.integers(0, 2), st.integers(8, 120))

@@ -182,8 +182,11 @@ class ColumnPlot:
         return rows
 
     def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> SafeText:
-        """Return what each pattern means, with its amount on the chosen day, the largest first, and as many of the
-        others as there is room for; or how days can be grouped.
+        """Return what each pattern means, with its amount on the chosen day, the largest first; or how days can be
+        grouped.
+
+        As many names are in it as there is room for: first those of the chosen day, then those of other days, then
+        those that the others consist of. Amounts go before a name is cut.
         """
         if grouping is None:
             return line(f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}")
@@ -192,21 +195,24 @@ class ColumnPlot:
         least = f"{glyphs.at_least} " if is_partial else ""
 
         def name_and_value(name: SafeText, value: Decimal | None) -> str:
-            return line(name, 24) + ("" if value is None else f" {least}{money(value, is_part=is_partial)}")
+            return line(name, 24) + (f" {least}{money(value, is_part=is_partial)}" if value else "")
 
         own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
-        named = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
-        # What is nothing on the chosen day is not named there; others stay last.
-        named = [entry for entry in named if entry[2] is None or entry[2]] or named
-        named.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
+        every = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
+        # Others stay last.
+        every.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
+        named = [entry for entry in every if entry[2] is None or entry[2]] or every
         others = [name_and_value(*one) for one in grouping.others[chosen]] if grouping.others and is_known else []
+        insides = [
+            f" ({'most ' * (count < len(others))}{', '.join(others[:count])})" if count else ""
+            for count in range(len(others), -1, -1)
+        ]
+        bare: list[tuple[str, SafeText, Decimal | None]] = [(pattern, name, None) for pattern, name, _ in named]
         legend = line("")
-        for count in range(len(others), -1, -1):
-            most = "most " if count < len(others) else ""
-            inside = f" ({most}{', '.join(others[:count])})" if count else ""
+        for entries, inside in (*((every, inside) for inside in insides), (named, ""), (bare, "")):
             words = (
                 f"{pattern} {name_and_value(name, value)}{inside if name == OTHERS else ''}"
-                for pattern, name, value in named
+                for pattern, name, value in entries
             )
             legend = line(f"by {grouping.name}: {'   '.join(words)}", None)
             if cell_width(legend) <= cells:
@@ -251,9 +257,13 @@ class ColumnPlot:
             words.append(f"least {money(least[0])} on {_short(least[1])}")
         partial = [day for day in self.days if day.is_partial]
         unknown = sum(day.value is None for day in partial)
-        for count, how in ((unknown, "unknown"), (len(partial) - unknown, "known in part")):
-            if count:
-                words.append(f"{count} day{'s' * (count != 1)} {how}")
+        known_part = len(partial) - unknown
+        if unknown:
+            words.append(
+                f"{unknown} day{'s' * (unknown != 1)} unknown{f', {known_part} in part' if known_part else ''}"
+            )
+        elif known_part:
+            words.append(f"{known_part} day{'s' * (known_part != 1)} known in part")
         return line(", ".join(words), None)
 
 
