@@ -40,7 +40,7 @@ def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
         terminal.wait_for("↻ 1 retry")
         # The largest one has the focus.
         terminal.wait_until(lambda: terminal.screen.text.count("╭─ ") == 8, "eight runs beside the largest one")
-        terminal.press("enter", until=re.compile("Runs . executions"))
+        terminal.press("enter", until=re.compile("Runs . 8f21"))
         assert terminal.ends("ctrl+c", "ctrl+c") == 130
         assert terminal.flags == terminal.flags_before
 
