@@ -117,7 +117,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     if tabs := _tabs(console):
         yield PaletteCommand("tab", "Show another view of this pane.", partial(show_tab, console),
                       keys.shown("screen.next_tab"), argument_name="NAME", needs_argument=True, known=tuple(tabs),
-                      is_found_by_value=True)  # fmt: skip
+                      is_found_by_value=True, is_found_by_letters=True)  # fmt: skip
     yield PaletteCommand("open", "Open a record by its id or a part of its name; add an unknown run to the watch list.",
                   partial(open_run, console), argument_name="ID", needs_argument=True,
                   complete=partial(_known_ids, console), describe=partial(_describe_id, console))  # fmt: skip
@@ -147,7 +147,8 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     # Shortest names first: of several themes containing the typed text, the plainest is likely meant.
     themes = tuple(sorted(theme_names(console.theme_directories), key=len))
     yield PaletteCommand("theme", "Use another theme for this session.", partial(use_theme, console),
-                  argument_name="NAME", needs_argument=True, known=themes, is_found_by_value=True)  # fmt: skip
+                  argument_name="NAME", needs_argument=True, known=themes, is_found_by_value=True,
+                  is_found_by_letters=True)  # fmt: skip
     yield PaletteCommand("time", "Show times as relative, local or UTC.", partial(show_times, console),
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))

@@ -36,7 +36,9 @@ class PaletteCommand:
         argument_name: Name of the argument, such as ``FILTER``; empty if it takes none.
         needs_argument: Whether the argument is required.
         known: The values of the argument, which are suggested; empty if it takes others.
-        is_found_by_value: Whether a part or a few letters of a known value suggest it, without the command's name.
+        is_found_by_value: Whether a part of a known value suggests it, without the command's name.
+        is_found_by_letters: Whether a few letters of a known value do too, where nothing else is found; long values
+            have nearly any letters.
         acts_on: What its screen shows, such as ``run``: a second word that may be typed with the name.
         complete: Suggests values for the argument typed so far; it takes others too.
         describe: Says what a suggested value is, empty for nothing known.
@@ -53,6 +55,7 @@ class PaletteCommand:
     complete: Callable[[str], Iterable[str]] | None = None
     describe: Callable[[str], SafeText] | None = None
     is_found_by_value: bool = False
+    is_found_by_letters: bool = False
     acts_on: str = ""
 
 
@@ -136,7 +139,8 @@ def suggest_commands(
     by_value = [command for command in commands if command.is_found_by_value]
     values = [each for command in by_value for each in _known_values(command, begun)]
     if not values and not any(rank <= _WORD_RANK for _, rank, *_ in ranked):
-        values = [each for command in by_value for each in _values_with_letters(command, begun)]
+        by_letters = [command for command in by_value if command.is_found_by_letters]
+        values = [each for command in by_letters for each in _values_with_letters(command, begun)]
     return [*(CommandSuggestion(commands[number].name, commands[number]) for *_, number in ranked), *values]
 
 

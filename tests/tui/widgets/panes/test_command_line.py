@@ -36,10 +36,11 @@ COMMANDS = [
     PaletteCommand("open", "Go to a run.", _nothing, argument_name="ID", needs_argument=True),
     PaletteCommand(
         "theme", "Another theme.", _nothing, argument_name="NAME", needs_argument=True,
-        known=("dark", "light", "Half dark", "receipt paper"), is_found_by_value=True,
+        known=("dark", "light", "Half dark", "receipt paper"), is_found_by_value=True, is_found_by_letters=True,
     ),
     PaletteCommand("view: cancel", "Open the sheet.", _nothing),
     PaletteCommand("view: copy id", "Copy it.", _nothing),
+    PaletteCommand("settings", "Change it.", _nothing, known=("local.store",), is_found_by_value=True),
     PaletteCommand("filter: runs", "Filter by is:live.", _nothing, aliases=("runs",)),
 ]  # fmt: skip
 
@@ -104,6 +105,8 @@ def test_behind_a_name_its_own_values_are_suggested() -> None:
     assert suggested("theme d") == ["theme dark", "theme Half dark"]
     assert suggested("dark") == ["theme dark", "theme Half dark"]
     assert suggested("rec") == ["receipts", "theme receipt paper"]
+    assert suggested("stor") == ["settings local.store"]
+    assert suggested("lstr") == [], "a long value has nearly any letters"
     assert suggested("hfdrk") == suggested("theme hfdrk") == ["theme Half dark"]
     assert suggested("runs is:live") == ["runs is:live"]
     assert suggested("open ") == ["open"]
