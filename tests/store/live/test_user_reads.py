@@ -129,6 +129,10 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
         lost_since = connection.lost_since
         assert lost_since is not None
         assert (lost_since - lost_at).total_seconds() < 12
+        live, unread = watch.session.live, watch.session.store.collection("work", "arm")
+        known = live.state(watch.session.store.collection("work", "run"), 5).failure
+        assert (unread.failure, live.state(unread, 5).failure) == (None, known)
+        assert known is not None, "a list that was not read since knows why too"
         watch.service._said.clear()
         await watch.let_pass(5)
         assert watch.session.live.connection.lost_since is None

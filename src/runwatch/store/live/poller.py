@@ -279,6 +279,7 @@ class Poller:
             budget_s=self.limit_wait_s(job),
             lost_since=self.connection.lost_since,
             came=self.connection.came,
+            failures=self._store.failures(self._scope.profile),
         )
 
     async def _watch_connection(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -97,6 +98,7 @@ def pane_state(
     budget_s: float = 0.0,
     lost_since: datetime | None = None,
     came: str = "",
+    failures: Iterable[ReadFailure] = (),
 ) -> PaneState:
     """Return the state of a pane over this collection.
 
@@ -107,6 +109,7 @@ def pane_state(
         budget_s: How long the next read still waits for the request budget.
         lost_since: When the service stopped to respond; ``None`` while it responds.
         came: What a lost service sends in place of answers; empty if nothing comes.
+        failures: Those of all lists of the service, which explain its loss to a list that was not read since.
     """
     age = _age(collection, now, monotonic)
     waiting = None if collection.started_at is None else max(0.0, monotonic - collection.started_at)
@@ -116,7 +119,7 @@ def pane_state(
     else:
         load = LoadState.NO_ANSWER if came else LoadState.OFFLINE
         # What the service said before it was lost does not explain the loss.
-        failure = failure if failure is not None and failure.kind in _LOSSES[load] else None
+        failure = failure if failure is not None and failure.kind in _LOSSES[load] else _find_loss(failures, load)
     return PaneState(
         load,
         age_s=age,
@@ -130,6 +133,17 @@ def pane_state(
         came=came,
         is_lost=lost_since is not None,
     )
+
+
+def _find_loss(failures: Iterable[ReadFailure], load: LoadState) -> ReadFailure | None:
+    """Return a failure of the loss. One with a Problem of the service itself would be about one list."""
+    return next(
+        (
+            it for it in failures
+            if it.kind in _LOSSES[load] and (it.problem is None or it.kind is FailureKind.NO_ANSWER)
+        ),
+        None,
+    )  # fmt: skip
 
 
 def _age(collection: Collection, now: datetime, monotonic: float) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from runwatch.base.memory import free_in_slices, pause_collection
@@ -16,7 +16,7 @@ from runwatch.store.state.collection import Collection, CollectionDelta, StoredR
 
 if TYPE_CHECKING:
     from runwatch.records.record import Record
-    from runwatch.store.state.changes import ListRead, StoreChange
+    from runwatch.store.state.changes import ListRead, ReadFailure, StoreChange
 
 R = TypeVar("R", bound="Record")
 
@@ -41,6 +41,12 @@ class Store:
     def collection(self, profile: str, kind: str) -> Collection:
         """Return the collection of a kind, empty before the first read. The caller must not change it."""
         return self._collections.setdefault((profile, kind), Collection())
+
+    def failures(self, profile: str) -> Iterator[ReadFailure]:
+        """Yield the last failure of each list of a profile whose last read failed."""
+        for (owner, _), collection in self._collections.items():
+            if owner == profile and collection.failure is not None:
+                yield collection.failure
 
     def get(self, profile: str, kind: str, record_id: str) -> StoredRecord | None:
         return self.collection(profile, kind).by_id.get(record_id)
