@@ -122,8 +122,8 @@ TEST: Final = ResourceAction[Verifier](
     off_because="It is retired.",
     mutation=Mutation(
         operation="postVerifiersByVerifierIdTest",
-        sentence=lambda it: f"Calls {_url(it) or 'the endpoint'} once with a reserved probe, with the key that is in"
-        " use. No run is touched.",
+        sentence=lambda it: f"Calls {_url(it) or 'the endpoint'} once with a reserved probe, {_key_text(it)}. No run is"
+        " touched.",
         cancel_label="Do not call it",
         invalidates=(Verifier,),
         summarize=_result_rows("probe"),
@@ -171,6 +171,12 @@ RETIRE: Final = ResourceAction[Verifier](
 
 def _has_key(verifier: Verifier) -> bool:
     return verifier.connection is not None and verifier.connection.status == "active"
+
+
+def _key_text(verifier: Verifier) -> str:
+    """Say with which key a test calls."""
+    has_none = verifier.connection is not None and verifier.connection.status == "unbound"
+    return "without a key" if has_none else "with the key that is in use"
 
 
 CONNECT: Final = enter_key_action(CONNECTION, _is_there, "It is retired.")
