@@ -174,7 +174,7 @@ def _key_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:
         if id in active and id not in shown and screen.offers(id):
             label = labels.get(id, BY_ID[id].label)
             title, key = line(label[:1].upper() + label[1:]), screen.console.keys.shown(id)
-            yield MenuItem(title, active[id], line(BY_ID[id].help), key=key)
+            yield MenuItem(title, active[id], line(screen.key_help(id)), key=key)
 
 
 def _rest_items(screen: RecordScreen, row: RecordRow[Any]) -> Iterator[MenuItem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -77,6 +77,9 @@ class ConsoleScreen(Screen[None]):
 
     HINTS: ClassVar[Sequence[KeyHint]] = ()
     """The hints of the status bar, unless they depend on what is shown."""
+
+    KEY_HELP: ClassVar[Mapping[str, str]] = {}
+    """What keys do on this screen, by their actions, where that is more exact than what they do everywhere."""
 
     NARROW_BELOW: ClassVar[int] = 0
     """Cells of width below which the screen has the CSS class ``-narrow``."""
@@ -499,13 +502,17 @@ class ConsoleScreen(Screen[None]):
         items = [self.key_item(id, label) for id, label in hints]
         self.open_overlay(Menu((label_span("More keys", Role.PLAIN),), items, id="hint-menu"))
 
+    def key_help(self, id: str) -> str:
+        """Say what the key of an action does on this screen."""
+        return self.KEY_HELP.get(id, BY_ID[id].help)
+
     def key_item(self, id: str, label: str) -> MenuItem:
         from runwatch.tui.widgets.panes.menu import MenuItem
 
         return MenuItem(
             line(label[:1].upper() + label[1:]),
             partial(self.call_later, self.console.run_key_action, id),
-            line(BY_ID[id].help),
+            line(self.key_help(id)),
             key=self.console.keys.shown(id),
         )
 

@@ -167,6 +167,14 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         assert len(written) == 2
 
 
+async def test_the_menu_of_a_problem_says_what_its_keys_do_here(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await three(driven)
+        await driven.reaches("Actions", "full_stop")
+        await driven.shows("Copy the support block of this problem.", "Export a bundle about this problem")
+        await driven.hides("Choose what to copy.")
+
+
 async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         met(driven, Problem({"title": "The answer did not come from the API", "status": 502}))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from textual import events
 from textual.message import Message
@@ -55,6 +56,11 @@ class ProblemsScreen(ResourceScreen):
         ("screen.copy_menu", "support block"), ("screen.export", "bundle"), "screen.groups", "app.around",
         "screen.raw", "screen.time", ("app.requests", "requests"), "app.quit",
     )  # fmt: skip
+    KEY_HELP: ClassVar[Mapping[str, str]] = {
+        "screen.copy": "Copy the instance, the id that support asks for.",
+        "screen.copy_menu": "Copy the support block of this problem.",
+        "screen.export": "Export a bundle about this problem for support, or the rows.",
+    }
 
     def __init__(self, source: RowSource, spec: ResourceSpec[Any] = PROBLEMS) -> None:
         super().__init__(spec, source)
