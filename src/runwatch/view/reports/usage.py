@@ -35,6 +35,7 @@ from runwatch.view.text.format import (
     tokens,
 )
 from runwatch.view.text.glyphs import Role
+from runwatch.view.text.member_format import model_cell
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
 
 MAX_DAYS: Final = 400
@@ -79,7 +80,7 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
         room_of: Returns the cells available for charts.
     """
     period = usage.period or Period({})
-    models = _by_model(usage.by_arm or (), names)
+    models = _by_model(usage.by_arm or (), names, context)
     arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
     keys = [_key(key, names, context) for key in usage.by_key or ()]
     days = _days(usage, period, names, room_of, context)
@@ -272,7 +273,7 @@ def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
     return usage, fee
 
 
-def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
+def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContext) -> list[ChartRow]:
     """Return spend by model; empty if no model is known."""
     models = [names.model(arm.arm_id) or NO_MODEL for arm in arms]
     if all(model == NO_MODEL for model in models):
@@ -287,7 +288,7 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup) -> list[ChartRow]:
         lacking = sum(arm.unknown_calls or 0 for arm in own)
         is_estimated = any(arm.estimated_calls for arm in own)
         amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
-        found.append(ChartRow(line(model), usd, amount, _counted((selected, "selection")), target))
+        found.append(ChartRow(model_cell(model, context), usd, amount, _counted((selected, "selection")), target))
     return found
 
 
