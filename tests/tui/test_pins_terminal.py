@@ -21,7 +21,7 @@ def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) 
         ended = dict(open_run(noon.LIVE, "failed", reason="fallback_exhausted").raw)
         service.runs[:] = [ended if run["execution_id"] == noon.LIVE else run for run in service.runs]
         with opened(tmp_path, service) as terminal:
-            terminal.wait_for("1 ● run 8f21…9b7e")
+            terminal.wait_for("1 ± run 8f21…9b7e")
             terminal.send(b"\x1b1")
             terminal.wait_for("Runs › 8f21…9b7e")
             terminal.wait_for("1 run 8f21…9b7e")

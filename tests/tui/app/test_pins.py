@@ -67,9 +67,9 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
         await driven.pass_time(4)
         assert bar(driven) == "1 run 8f21…9b7e", "nothing happened so far"
         end_live_run(service)
-        await driven.comes("1 ● run 8f21…9b7e", 30)
+        await driven.comes("1 ± run 8f21…9b7e", 30)
     async with console(service, tmp_path, size=SIZE) as driven:
-        await driven.comes("1 ● run 8f21…9b7e")
+        await driven.comes("1 ± run 8f21…9b7e")
         await driven.press("alt+1")
         await driven.until(lambda: driven.app.screen.has_class("-opened"), "the run to open")
         assert driven.table.cursor_key == noon.LIVE
@@ -105,8 +105,8 @@ async def test_the_end_of_a_pinned_run_is_a_notice_and_a_click_goes_there(tmp_pa
         await driven.reaches("Output checks", "5")
         end_live_run(driven.service)
         await driven.comes("run 8f21…9b7e has ended", 30)
-        await driven.comes("1 ● run 8f21")
-        await driven.click_text("1 ● run 8f21", offset=4)
+        await driven.comes("1 ± run 8f21")
+        await driven.click_text("1 ± run 8f21", offset=4)
         await driven.shows("Runs › 8f21…9b7e")
 
 
@@ -121,7 +121,7 @@ async def test_a_filter_is_pinned_and_marked_when_it_matches_something_else(
         await driven.pass_time(2)
         await driven.reaches("Output checks", "5")
         end_live_run(driven.service)
-        await driven.comes("1 ● runs status:failed", 30)
+        await driven.comes("1 ± runs status:failed", 30)
         await driven.reaches("filter status:failed", "alt+1")
         await driven.comes("1 runs status:failed")
 
@@ -202,4 +202,4 @@ async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> No
         await driven.reaches("8f21", "b", "1")
         arm = dict(resources.arm().raw) | {"display_name": "Another name"}
         service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))
-        await driven.comes("1 ● saved model arm_01HX7", 120)
+        await driven.comes("1 ± saved model arm_01HX7", 120)

@@ -25,6 +25,7 @@ def test_each_sign_is_beside_its_ascii_form() -> None:
     labels = [str(entry.label) for entry in legend_section(UNICODE).lines]
     for name in ("live", "good", "bad", "off", "warn", "unknown", "nothing", "at_least"):
         assert f"{getattr(UNICODE, name)}   {getattr(ASCII, name)}" in labels
+    assert {"▸   >", "■   #", "›   >", "±   %"} <= set(labels)
 
 
 def test_in_ascii_each_sign_is_there_once_and_has_one_meaning() -> None:

@@ -101,6 +101,17 @@ by action id.
 """
 
 
+_OWN_MARKS: Final = {
+    "▲": "beside a heading: sorted by it, the smallest or oldest first",
+    "▼": "beside a heading: sorted by it, the largest or newest first",
+    "▸": "before a row or line: selected",
+    "■": "before a row: marked",
+    "›": "after a value: a link, which enter opens",
+    "±": "on a pin: changed since you looked at it",
+}
+"""Marks of the console itself, and their meanings."""
+
+
 def legend_section(glyphs: Glyphs) -> DetailSection:
     """Return the glyphs with their meanings; beside those in Unicode, also their ASCII forms."""
     marks = (
@@ -117,19 +128,17 @@ def legend_section(glyphs: Glyphs) -> DetailSection:
         ("going_on", Role.PLAIN, "at the end of a bar: going on"),
     )
     sets = (UNICODE, ASCII) if glyphs is UNICODE else (glyphs,)
+    # Two marks may have one form in ASCII, and tell themselves apart by where they stand.
+    own: dict[str, list[str]] = {}
+    for mark, meaning in _OWN_MARKS.items():
+        own.setdefault("   ".join(each.plain(mark) for each in sets), []).append(meaning)
     return DetailSection(
         line("Symbols, and their ASCII forms" if len(sets) > 1 else "Symbols"),
         tuple(
             DetailLine(line("   ".join(getattr(each, name) for each in sets)), line(meaning), role)
             for name, role, meaning in marks
         )
-        + tuple(
-            DetailLine(line("   ".join(each.plain(mark) for each in sets)), line(meaning))
-            for mark, meaning in {
-                "▲": "beside a heading: sorted by it, the smallest or oldest first",
-                "▼": "beside a heading: sorted by it, the largest or newest first",
-            }.items()
-        ),
+        + tuple(DetailLine(line(label), line("; ".join(meanings))) for label, meanings in own.items()),
     )
 
 

@@ -18,6 +18,9 @@ from runwatch.view.text.safe_text import SafeText, elide_middle, line
 _LABEL_CELLS: Final = (32, 24, 18, 14, 11, 8, 6)
 """Widths of a label to try; below the last one, only numbers and marks are left."""
 
+CHANGED: Final = "±"
+"""Before a pin that changed. No state of a run has this glyph: what changed may have ended."""
+
 
 class PinTab(NamedTuple):
     """A pin as a tab.
@@ -89,7 +92,7 @@ class PinBar(Bar):
         if tab.is_gone:
             pieces.append(label_span(f" {app.glyphs.bad} gone", Role.BAD))
         elif tab.is_changed:
-            pieces.append(label_span(f" {app.glyphs.live}", Role.WARN))
+            pieces.append(label_span(f" {app.glyphs.plain(CHANGED)}", Role.WARN))
         if cells:
             label = elide_middle(tab.label, cells, app.glyphs.ellipsis)
             pieces.append((line(f" {label}"), ACCENT if tab.is_active else Role.PLAIN))
