@@ -198,6 +198,8 @@ async def test_a_refusal_shows_the_problem_and_its_instance_can_be_copied() -> N
         assert state(dialog) == "refused"
         assert "0b1f6c1e-8a34-4f0e-9f5d-2d0a9c5c7e11" in text_of(app)
         assert "Correct the fields." in text_of(app)
+        assert "esc closes" in text_of(app)
+        assert "esc back" not in text_of(app), "one frame names the key"
         assert "[ Close ]" in text_of(app)
         # From the button that has the focus, and from the problem.
         await pilot.press("y", "tab", "y", "shift+tab", "Y")
@@ -268,7 +270,7 @@ async def test_a_dialog_covers_the_screen_and_its_keys() -> None:
         assert app.screen.styles.background.a == 1
 
 
-@pytest.mark.parametrize(("rows", "least"), [(24, 7), (50, 25)])
+@pytest.mark.parametrize(("rows", "least"), [(24, 9), (30, 15), (50, 35)])
 async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) -> None:
     app = Stage()
     body = block("\n".join(f"member{number}" for number in range(60)))

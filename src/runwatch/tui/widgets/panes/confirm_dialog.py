@@ -49,8 +49,8 @@ WAITING: Final = label_span("waiting")
 OUTCOME_CELLS: Final = 28
 
 MIN_BODY_ROWS: Final = 4
-OTHER_ROWS: Final = 17
-"""Rows that header bar, frame, sentence, request, typed confirmation, outcome and buttons take besides the body."""
+OTHER_ROWS: Final = 7
+"""Rows that header bar, frame, its margins, the count of hidden rows and buttons take besides body and texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +249,18 @@ class ConfirmDialog(Dialog[None]):
                 yield TextButton(line("Retry with the same key"), id="dialog-again")
 
     def on_resize(self) -> None:
-        """Give the body all rows the rest of the dialog does not need."""
-        warning = self.query("#dialog-warning")
-        rows = OTHER_ROWS + sum(each.get_content_height(self.size, self.size, self._cells) + 1 for each in warning)
+        self._fit_body()
+
+    def _fit_body(self) -> None:
+        """Give the body all rows the rest of the dialog does not need, an outcome of one row included."""
+        rows = OTHER_ROWS
+        for text in self.query("Pane > Static").results(Static):
+            if text.id == "dialog-state" and text.has_class("-hidden"):
+                rows += 2
+            elif not isinstance(text, RowsBelow) and not text.has_class("-hidden"):
+                height = text.get_content_height(self.size, self.size, self._cells)
+                rows += height + (not text.has_class("-above"))
+        rows += sum(2 for typed in self.query("#dialog-typed") if typed.display)
         for body in self.query("#dialog-body"):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
 
@@ -283,6 +292,7 @@ class ConfirmDialog(Dialog[None]):
         for note_widget in self.query("#dialog-note").results(Static):
             note_widget.update(to_content(facts))
             note_widget.remove_class("-hidden")
+        self._fit_body()
 
     def show_rate_limit(self, notice: SafeText) -> None:
         """Show when a rate-limit hold ends; leaving before that cancels the request."""
@@ -360,7 +370,7 @@ class ConfirmDialog(Dialog[None]):
             await box.remove_children()
             panel = ProblemPanel()
             await box.mount(panel)
-            panel.show(entry, next_step=next_step)
+            panel.show(entry, next_step=next_step, names_key=False)
 
         self.call_next(put)
 
@@ -524,6 +534,7 @@ class ConfirmDialog(Dialog[None]):
         state_widget = self.query_one("#dialog-state", Static)
         state_widget.update(to_content(pieces))
         state_widget.set_class(not pieces, "-hidden")
+        self._fit_body()
 
 
 class _Outcomes(LineList):

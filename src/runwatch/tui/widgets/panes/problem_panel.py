@@ -63,6 +63,7 @@ class ProblemPanel(Pane):
         next_step: SafeText | None = None,
         links: Sequence[DetailLink] = (),
         request: object = None,
+        names_key: bool = True,
     ) -> None:
         """Show a problem.
 
@@ -71,6 +72,7 @@ class ProblemPanel(Pane):
             next_step: Replaces the next step from the code's explanation.
             links: Links to related records.
             request: Link target of the line that names the request; ``None`` for no link.
+            names_key: Whether its own frame names the key that leaves; a dialog around it does so itself.
         """
         self.entry = entry
         app, problem = get_app(self), entry.problem
@@ -81,7 +83,9 @@ class ProblemPanel(Pane):
             parts.append(line(problem.title))
         title = line(f" {app.glyphs.dot} ".join(parts))
         where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
-        self.set_border_text(title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),))
+        self.set_border_text(
+            title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),) if names_key else ()
+        )
         self._fields.show(self._sections(entry, status, next_step, request), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
