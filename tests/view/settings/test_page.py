@@ -98,14 +98,18 @@ def test_what_a_flag_hides_is_what_editing_begins_with(tmp_path: Path) -> None:
 
 def test_a_profile_shows_its_address_and_the_source_of_its_key(tmp_path: Path) -> None:
     found = rows(tmp_path, around=SettingsContext("work", "https://api.example.com", {"work": "keyring"}))
-    assert cells(found["profile work"]) == ("profile work", "https://api.example.com   in use", "keyring")
+    assert cells(found["profile work"]) == ("profile work   in use", "https://api.example.com", "keyring")
     assert "profile local" not in found
+    long = SettingsContext("w" * 20, "https://api.example.com")
+    assert cells(rows(tmp_path, "", around=long)[f"profile {'w' * 20}"])[0] == f"profile {'w' * 20}", (
+        "no part of the words"
+    )
     assert cells(found["profiles.work.production"]) == ("  production", "true", "profile")
 
 
 def test_what_is_in_use_without_a_profile_has_a_row_too(tmp_path: Path) -> None:
     found = rows(tmp_path, "", around=SettingsContext("local", "http://127.0.0.1:1", {"local": "local service"}))
-    assert cells(found["profile local"]) == ("profile local", "http://127.0.0.1:1   in use", "local service")
+    assert cells(found["profile local"]) == ("profile local   in use", "http://127.0.0.1:1", "local service")
 
 
 def test_ascii_glyphs_keep_to_ascii(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runwatch.base.text import cell_width
 from runwatch.settings.declarations import (
     PROFILE_SETTINGS,
     PROFILES,
@@ -21,6 +22,7 @@ from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
 from runwatch.view.detail.sections import DetailLine
 from runwatch.view.settings.rows import (
+    KEY_CELLS,
     SettingsContext,
     SettingsRow,
     add_entry_row,
@@ -165,14 +167,17 @@ def _profile(name: str, address: str, around: SettingsContext) -> SettingsRow:
     if test is not None:
         about.append(DetailLine(line("last test"), test.text, test.role))
     about.append(DetailLine(line("test"), line("T reads the account of this profile"), Role.QUIET))
-    used = "in use" if name == around.in_use else ""
-    shown = f"{address or 'no address'}   {used}".rstrip()
+    is_used = name == around.in_use
+    key_cell = f"profile {name}{'   in use' * is_used}"
+    if cell_width(line(key_cell)) > KEY_CELLS:
+        # A part of the words says nothing; the header bar names this profile too.
+        key_cell = f"profile {name}"
     made = {
-        "key": StyledText(line(f"profile {name}"), Role.LIVE if used else Role.PLAIN),
-        "value": test or data_cell(shown),
+        "key": StyledText(line(key_cell), Role.LIVE if is_used else Role.PLAIN),
+        "value": test or data_cell(address or "no address"),
         "source": quiet_cell(key),
     }
-    removes = f"{PROFILES}.{name}" if is_profile_name(name) and not used else ""
+    removes = f"{PROFILES}.{name}" if is_profile_name(name) and not is_used else ""
     return SettingsRow(f"profile {name}", made, tuple(about), removes=removes, profile=name)
 
 

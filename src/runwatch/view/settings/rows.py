@@ -24,9 +24,11 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 )  # fmt: skip
 """Settings and tables that take effect as soon as they are written."""
 
+KEY_CELLS: Final = 32
+"""Minimum width of the column of keys."""
 
 COLUMNS: Final = (
-    column("key", lambda row: row.cells["key"].text, min_cells=32, max_cells=34),
+    column("key", lambda row: row.cells["key"].text, min_cells=KEY_CELLS, max_cells=34),
     column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=80, whole_first=True),
     column("source", lambda row: row.cells["source"].text, min_cells=8, max_cells=28),
 )
@@ -117,7 +119,7 @@ def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> Settin
         DetailLine(line("raw key"), line(raw_key)),
         effect_line(table),
     )
-    cells = {"key": quiet_cell(f"+ {table}"), "value": quiet_cell(f"enter adds {example}"), "source": quiet_cell("")}
+    cells = {"key": quiet_cell(f"+ {table}"), "value": quiet_cell(f"enter: {example}"), "source": quiet_cell("")}
     return SettingsRow(f"+ {table}", cells, about, edits=table, adds=True)
 
 
