@@ -48,16 +48,16 @@ def shown(app: Stage) -> list[int]:
 async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() -> None:
     async with running(Stage(Pane(EventLog(samples.tail())))) as (app, _):
         rows = lines_of(app)
-        assert rows[1].startswith("┃  12:03:51  lifecycle      accepted ")
-        assert rows[5].startswith("┃  12:04:02  check     sl_1 ✗ rejected  0.31  attempt 1 ")
+        assert rows[1].startswith("┃  12:03:51  lifecycle          accepted ")
+        assert rows[5].startswith("┃  12:04:02  check     sl_1     ✗ rejected  0.31  attempt 1 ")
         assert rows[7].startswith("┃  ┄┄┄┄ no answer 12:04:10 – 12:04:18, nothing lost ┄┄┄┄ ")
-        assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1 your check accepted the output  0.86 ")
+        assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1     your check accepted the output  0.86 ")
 
 
 async def test_a_narrow_pane_drops_slice_and_kind_before_what_the_event_says() -> None:
     pane = Pane(EventLog(samples.tail()))
     shown = {
-        52: "┃  12:04:02  check     sl_1 ✗ rejected  0.31  att… ┃",
+        56: "┃  12:04:02  check     sl_1     ✗ rejected  0.31  att… ┃",
         46: "┃  12:04:02  check     ✗ rejected  0.31  at… ┃",
         36: "┃  12:04:02  ✗ rejected  0.31  at… ┃",
     }
@@ -237,8 +237,8 @@ async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
         assert "12:00:01" in lines_of(app)[2]
         await pilot.press("left", "h", "w")
         rows = lines_of(app)
-        assert [int(word) for row in rows[2:8] for word in re.findall(r"word(\d+)", row)] == list(range(40))
-        assert "line 2" in rows[8]
+        assert [int(word) for row in rows[2:9] for word in re.findall(r"word(\d+)", row)] == list(range(40))
+        assert "line 2" in rows[9]
 
 
 @pytest.mark.exhaustive

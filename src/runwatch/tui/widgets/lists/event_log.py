@@ -21,7 +21,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import PART_STRIDE, LineList
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
-from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_CELLS, EventLine
+from runwatch.view.runs.event_lines import KIND_CELLS, EventLine
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
@@ -42,6 +42,9 @@ SUMMARY_CELLS: Final = 20
 
 RUN_CELLS: Final = 9
 """Minimum width of a run's short id."""
+
+SLICE_ID_CELLS: Final = 8
+"""Minimum width of a slice's short id, kept free before a slice has an event, so that no row moves then."""
 
 _RUN_ROLES: Final = (Role.PLAIN, Role.LIVE, Role.TEST, Role.QUIET)
 """Colors for runs in a mixed list; none of them means good or bad."""
@@ -151,7 +154,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._wraps = False
         self._side = 0
         self._cached: dict[int, EventLine | None] = {}
-        self._slice_cells = SLICE_CELLS
+        self._slice_cells = SLICE_ID_CELLS
         self._places: tuple[tuple[int, int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
@@ -164,7 +167,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._cursor = 0
         self._count = 0
         self._seen = source.end()
-        self._slice_cells = SLICE_CELLS
+        self._slice_cells = SLICE_ID_CELLS
         self.set_following(following)
         self.update_count()
 
