@@ -27,6 +27,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
+from runwatch.view.problems.explanations import explain_reason
 from tests.support.builders import event, problem, result
 from tests.support.receipts import live_receipt
 from tests.support.resources import arm
@@ -229,10 +230,18 @@ async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_pa
         await on_run(driven, noon.FALLBACK)
         for _ in range(4):
             await driven.press("greater_than_sign")
-        await driven.shows("Only a completed run has a result. This one is failed.")
+        await driven.shows("Only a completed run has a result. It failed.")
         await driven.shows("No saved model that could be tried gave an output", "or save a further model")
         await driven.settle()
         assert driven.service.requests("GET", f"/v1/executions/{noon.FALLBACK}/result") == []
+
+
+async def test_the_result_tab_of_an_expired_run_says_why_and_what_to_do(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await on_run(driven, noon.EXPIRED)
+        for _ in range(4):
+            await driven.press("greater_than_sign")
+        await driven.shows("It expired.", explain_reason("runtime_exceeded").sentence)
 
 
 async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_the_user_looks(

@@ -254,12 +254,16 @@ def _end(facts: RunFacts) -> Iterator[NarrativeSentence]:
         text = f"Observation ended{after}. The verdict is {line(packet.verdict)}{why}{to_do}."
         yield NarrativeSentence(at, line(text), verdict_role(packet.verdict))
         return
-    verb = {"completed": "completed", "failed": "failed", "expired": "expired"}.get(status or "", "")
     who = f" by {line(facts.cancelled_by.value)}" if status == "cancelled" and facts.cancelled_by.value else ""
-    text = f"The run {verb}{after}" if verb else f"The run was {line(status)}{who}{after}"
+    text = f"The run {ending_text(status)}{who}{after}"
     if reason and reason != status:
         text += f": {line(reason)}. {why_ended(reason, facts.receipt, states=facts.states)}".rstrip(".")
     yield NarrativeSentence(at, line(f"{text}."), role)
+
+
+def ending_text(status: str | None) -> SafeText:
+    """Say how a run ended, after its subject: ``failed``, ``was cancelled``."""
+    return line(status if status in {"completed", "failed", "expired"} else f"was {line(status)}")
 
 
 def _sentence(where: str, words: SafeText) -> SafeText:

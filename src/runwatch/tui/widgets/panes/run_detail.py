@@ -300,16 +300,18 @@ class RunDetail(Vertical):
         if not facts.is_final:
             return RUN_NOT_FINAL
         if not facts.has_result:
-            return "\n".join((f"{ONLY_COMPLETED} This one is {facts.status}.", *self._why_ended(facts)))
+            from runwatch.view.runs.run_narrative import ending_text
+
+            return "\n".join((f"{ONLY_COMPLETED} It {ending_text(facts.status)}.", *self._why_ended(facts)))
         return f"reading{self._now().glyphs.ellipsis}"
 
     def _why_ended(self, facts: RunFacts) -> Iterator[str]:
-        """Say why a run ended without a result, and what to do."""
+        """Say why a run ended without a result, and what to do, as its summary does."""
         from runwatch.view.runs.provider_calls import end_reason_text
 
         reason = facts.reason.value
-        if reason is not None and facts.status == "failed":
-            yield end_reason_text(reason, facts.receipt)
+        if reason is not None:
+            yield end_reason_text(reason, facts.receipt, states=facts.states)
             facts = facts._replace(call_errors=self._call_errors, arms=self._arms)
             yield next_step_text(facts, self._now()) or ""
 
