@@ -113,6 +113,13 @@ def _as_limit(value: object, _: RenderContext) -> CellText:
     return line(UNLIMITED if value is None else json_text(value), None)
 
 
+def _demo_text(value: object, context: RenderContext) -> CellText:
+    """Say whether the organization is a demo."""
+    if not isinstance(value, bool):
+        return line(context.glyphs.nothing if value is None else json_text(value), None)
+    return line("yes, a demo organization" if value else "no, a real organization")
+
+
 def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | None:
     """Format the fees of a run and a review, which are added to the cost of models."""
     billing = account.billing or Billing({})
@@ -176,7 +183,7 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
             (
                 MemberLine("display_name", "name"), MemberLine("tenant_id"),
                 MemberLine("authenticated_principal_id", "key"), MemberLine("quota_tier", "tier"),
-                MemberLine("is_demo"),
+                MemberLine("is_demo", "demo", _demo_text),
             ),
         ),
         SectionSpec(
