@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from runwatch.tui.app.header_info import build_header_info
+from runwatch.tui.app.profile_menu import describe_profile
 from runwatch.tui.screens.templates.templates import TemplatesScreen
 from tests.support import resources
 from tests.support.builders import run
@@ -52,6 +55,14 @@ async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Pat
         await driven.press("down", "enter")
         await come_home(driven)
         assert driven.lines[0].startswith(" home  PRODUCTION  READ-ONLY")
+
+
+def test_the_local_service_which_no_settings_name_says_what_it_is() -> None:
+    console: Any = SimpleNamespace(
+        loaded=SimpleNamespace(settings=SimpleNamespace(profiles={})), profiles=SimpleNamespace(failures={})
+    )
+    assert describe_profile(console, "local") == "local service"
+    assert describe_profile(console, "environment") == ""
 
 
 async def test_an_unknown_profile_is_reported_with_the_nearest_one(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.closest_word import closest_word
+from runwatch.settings.declarations import LOCAL
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.flows.profile_switch import MultiProfileScreen, switch_profile
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -53,7 +54,9 @@ def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
     for name in console.profiles.known:
         is_current = name == console.profile_name
         off = line("you are here") if is_current else None
-        yield MenuItem(line(name), partial(switch_profile, console.console_screen, name), _about(console, name), off)
+        yield MenuItem(
+            line(name), partial(switch_profile, console.console_screen, name), describe_profile(console, name), off
+        )
     if len(console.profiles.known) < 2:
         yield MenuItem(
             line("another profile"),
@@ -62,13 +65,13 @@ def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
         )
 
 
-def _about(console: NavigatingApp, name: str) -> SafeText:
+def describe_profile(console: NavigatingApp, name: str) -> SafeText:
     """Describe a profile: production, read-only, address, and why it is not connected."""
     profile, failure = console.loaded.settings.profiles.get(name), console.profiles.failures.get(name)
     if failure is not None:
         return line(failure.title)
     if profile is None:
-        return line("")
+        return line("local service" if name == LOCAL else "")
     words = ("PRODUCTION" * profile.production, "read-only" * profile.read_only, profile.base_url)
     return line("  ".join(word for word in words if word))
 
@@ -139,7 +142,9 @@ def _items(console: NavigatingApp) -> list[MenuItem]:
     for name in profiles.known:
         mark = marks.marked if name in profiles.shown else " "
         off = line("at least one profile must stay marked") if profiles.shown == (name,) else None
-        items.append(MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), _about(console, name), off))
+        items.append(
+            MenuItem(line(f"{mark} {name}"), partial(_toggle, console, name), describe_profile(console, name), off)
+        )
     return items
 
 
