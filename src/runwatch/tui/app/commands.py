@@ -45,6 +45,9 @@ SCOPE_LABELS: Final = {
 }
 """Prefix of a scope's key actions as commands: ``view: refresh``."""
 
+TYPED_NAMES: Final = {"profiles": "available sources"}
+"""What is typed for a screen whose name means something else to users."""
+
 ALIASES: Final = {"requests": ("http",), "keys": ("key",)}
 
 MAX_SUGGESTED_IDS: Final = 50
@@ -155,7 +158,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     if profile_menu.can_switch_profiles(console):
         yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
                       partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
-                      argument_name="NAME", known=console.profiles.known)  # fmt: skip
+                      argument_name="NAME", known=console.profiles.known, aliases=("profiles",))  # fmt: skip
         yield PaletteCommand("across", "Show runs, templates, receipts, usage or problems of several profiles.",
                       partial(profile_menu.show_multi_profile, console), argument_name="A,B|all")  # fmt: skip
     if can_search(console):
@@ -373,7 +376,8 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     words = {word for word in (spec.kind, spec.singular) if word.isalpha()}
     aliases = tuple({*words, *ALIASES.get(spec.name, ())} - {spec.name})
     key = console.keys.shown(f"app.{spec.name}") if f"app.{spec.name}" in BY_ID else line("")
-    return PaletteCommand(spec.name, f"Go to {spec.title}.", go, key, argument_name="FILTER", aliases=aliases,
+    name = TYPED_NAMES.get(spec.name, spec.name)
+    return PaletteCommand(name, f"Go to {spec.title}.", go, key, argument_name="FILTER", aliases=aliases,
                           complete=partial(_complete_filter, console, spec),
                           describe=partial(_describe_flag, spec))  # fmt: skip
 
@@ -440,7 +444,8 @@ def _actions(console: NavigatingApp) -> Iterator[PaletteCommand]:
             continue
         seen.add(action.id)
         name = f"{SCOPE_LABELS.get(action.scope, action.scope)}: {action.label}"
-        yield PaletteCommand(name, action.help, _act(console, action.id), console.keys.shown(action.id),
+        help = console.console_screen.key_help(action.id)
+        yield PaletteCommand(name, help, _act(console, action.id), console.keys.shown(action.id),
                              aliases=_SYNONYMS.get(action.id, ()), acts_on=acts_on)  # fmt: skip
 
 

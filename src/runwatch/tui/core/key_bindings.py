@@ -189,7 +189,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action(
         "detail.fold",
         "left h",
-        "fold",
+        "go to heading",
         "Go to the heading of this section; on the heading, fold it. In a plot, go to the day before.",
     ),
     _action("detail.unfold", "right l", "unfold", "Unfold this section; in a plot, go to the next day."),

@@ -68,7 +68,7 @@ def test_a_line_is_a_name_and_what_is_behind_it(text: str, name: str, argument: 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("recepits", "unknown command recepits; did you mean receipts?"),
+        ("recepits", "unknown command; did you mean receipts?"),
         ("xyzzy", "unknown command xyzzy"),
         ("repents", "unknown command repents"),
         ("open", "open needs ID"),
@@ -301,6 +301,24 @@ async def test_only_what_works_where_the_focus_was_is_offered(tmp_path: Path) ->
         await driven.press("colon")
         await driven.type("events: wr")
         assert "events: wrap" in driven.text
+
+
+async def test_a_suggested_command_is_said_whole_in_80_columns(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=(80, 24)) as driven:
+        await driven.press("colon")
+        await driven.type("compliancee")
+        await driven.shows("nothing matches; did you mean compliance?")
+        await driven.press("enter")
+        await driven.shows("✗ unknown command; did you mean compliance?")
+
+
+async def test_profiles_opens_the_menu_of_profiles(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await driven.say("profiles")
+        await driven.shows("Switch to profile")
+        await driven.press("escape")
+        await driven.say("available sources")
+        await driven.shows("━ Available sources")
 
 
 async def test_what_cannot_be_done_is_said_and_the_line_stays(tmp_path: Path) -> None:

@@ -73,7 +73,6 @@ class CommandLine(Overlay):
         }
         & #command-state {
             width: auto;
-            max-width: 60%;
             height: 1;
             padding: 0 0 0 2;
             text-wrap: nowrap;
@@ -187,7 +186,7 @@ class CommandLine(Overlay):
         self.set_border_text(state=(label_span(f"{more} more" if more > 0 else ""),))
         self._say("")
         if text.strip(" :") and not found:
-            self.query_one("#command-state", Static).update(to_content(line(self._why_nothing(text)), Role.QUIET))
+            self._show_state(line(self._why_nothing(text)), Role.QUIET)
 
     def _why_nothing(self, text: str) -> str:
         """Say why there is no suggestion, or what could be typed instead."""
@@ -216,7 +215,14 @@ class CommandLine(Overlay):
     def _say(self, reason: str) -> None:
         said = f"{get_app(self).glyphs.bad} {reason}" if reason else ""
         self._input.set_class(bool(reason), "-invalid")
-        self.query_one("#command-state", Static).update(to_content(line(said), Role.BAD))
+        self._show_state(line(said), Role.BAD)
+
+    def _show_state(self, text: SafeText, role: Role) -> None:
+        """Show a text beside what is typed, in the room that this leaves, or in most of the line."""
+        state = self.query_one("#command-state", Static)
+        cells = self.container_size.width - self.gutter.width
+        state.styles.max_width = max(cells * 3 // 5, cells - cell_width(self._input.value) - _INPUT_CELLS)
+        state.update(to_content(text, role))
 
 
 class _CommandInput(LineInput):
@@ -306,5 +312,8 @@ class _Suggestions(LineList, inherit_bindings=False):
         """Choose the clicked line; the base class has moved the cursor there by then."""
         self.call_next(self.line_opened)
 
+
+_INPUT_CELLS: Final = 4
+"""Cells of the mark before the input, its cursor, and a gap."""
 
 _KEYS: Final = (label_span("enter runs it  tab completes  esc cancels"),)
