@@ -168,3 +168,12 @@ async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_col
         await driven.press("2")
         await driven.comes("dispatch_internal_error ")
         await driven.shows("no verdict ", "ex_…0001 ", "atlas-12b ", "– ", "created")
+
+
+async def test_what_a_model_can_do_is_whole_where_the_row_has_room(tmp_path: Path) -> None:
+    can = ["text.generate", "text.summarize", "code.review"]
+    offered = service()
+    models = [dict(resources.definition("river/river-pro", capabilities=can).raw)]
+    offered.say("GET", "/v1/model-definitions", Said(200, {"models": models, "next_cursor": None}))
+    async with console(offered, tmp_path, size=SIZES[2], open_at="definitions") as driven:
+        await driven.comes("text.generate, text.summarize, code.review", 40)

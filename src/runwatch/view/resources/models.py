@@ -162,7 +162,7 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
         column("family", hide_order=3, min_cells=6),
         column("release", hide_order=2, never_cut=True),
         status_column("lifecycle", hide_order=5, min_cells=8, never_cut=True),
-        column("can|capabilities", format=joined_cell, hide_order=1, min_cells=10),
+        column("can|capabilities", format=joined_cell, hide_order=1, min_cells=10, max_cells=60),
     ),
     sections=(
         SectionSpec("Model", member_lines("model_key publisher_id family release lifecycle:status capabilities")),

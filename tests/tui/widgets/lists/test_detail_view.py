@@ -61,6 +61,16 @@ async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -
         assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
 
 
+async def test_a_label_longer_than_the_others_has_its_value_beside_it_where_both_fit() -> None:
+    async with staged(size=(80, 30)) as (app, view, pilot):
+        label = "review_composer_fee_usd_per_execution"
+        lines = DetailLine(line("short"), block("one")), DetailLine(line(label), block("0 USD"))
+        view.show([DetailSection(line(""), lines)])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:4]]
+        assert rows == ["short   one", f"{label}   0 USD", ""]
+
+
 async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
     async with staged(28, size=(80, 30)) as (app, view, pilot):
         lines = DetailLine(line("short"), block("one")), DetailLine(line("a.path.that_is_long"), block("two"))

@@ -193,7 +193,12 @@ class DetailLayout:
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part))
 
         indent = it.labels + 3 if it.labels else 2 if label else 0
-        if cell_width(label) > it.labels:
+        whole = cell_width(label) + 3 + max(map(cell_width, it.text.split("\n")))
+        is_beside = bool(it.labels) and "\n" not in it.text and whole + bool(it.note) * (3 + len(it.note)) <= room
+        if cell_width(label) > it.labels and is_beside:
+            # One row says it as well as two.
+            indent = cell_width(label) + 3
+        elif cell_width(label) > it.labels:
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
             label = line("")
