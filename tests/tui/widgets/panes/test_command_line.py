@@ -68,7 +68,7 @@ def test_a_line_is_a_name_and_what_is_behind_it(text: str, name: str, argument: 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("recepits", "unknown command; did you mean receipts?"),
+        ("recepits", "did you mean receipts? unknown command"),
         ("xyzzy", "unknown command xyzzy"),
         ("repents", "unknown command repents"),
         ("open", "open needs ID"),
@@ -307,9 +307,9 @@ async def test_a_suggested_command_is_said_whole_in_80_columns(tmp_path: Path) -
     async with console(service(), tmp_path, size=(80, 24)) as driven:
         await driven.press("colon")
         await driven.type("compliancee")
-        await driven.shows("nothing matches; did you mean compliance?")
+        await driven.shows("did you mean compliance? nothing matches")
         await driven.press("enter")
-        await driven.shows("✗ unknown command; did you mean compliance?")
+        await driven.shows("✗ did you mean compliance? unknown command")
 
 
 async def test_profiles_opens_the_menu_of_profiles(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ class CommandLine(Overlay):
             return ""
         key = get_app(self).keys.shown("screen.filter")
         return (
-            reason if "; did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
+            reason if "did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
         )
 
     def _refusal(self, text: str) -> SafeText:
