@@ -123,7 +123,7 @@ async def test_a_submit_is_asked_again_with_its_bytes_and_leads_to_its_run(tmp_p
         await driven.shows("Retry: Submit a run", "Say hello.")
         await choose(driven)
         assert '"objective": "Say hello."' in driven.text
-        await driven.reaches(re.compile("done +ex_first"), "tab", "enter")
+        await driven.reaches("Started run ex_first", "tab", "enter")
         sent = service.requests("POST", "/v1/executions")
         assert len({(heard.body, heard.head.header("idempotency-key")) for heard in sent}) == 1
         (watched,) = await driven.session.watch_list.list(driven.session.scope)
