@@ -380,7 +380,7 @@ async def test_a_queued_run_says_what_it_waits_for(tmp_path: Path) -> None:
         await driven.comes("for its turn in the queue")
 
 
-async def test_counts_that_outgrow_the_border_are_counted_together_and_none_is_lost(tmp_path: Path) -> None:
+async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_lost(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
         screen = driven.app.screen
         assert isinstance(screen, RunsScreen)
@@ -391,9 +391,9 @@ async def test_counts_that_outgrow_the_border_are_counted_together_and_none_is_l
             return "".join(text for text, _ in to_spans(screen.counters()))
 
         assert shown(expired=0, cancelled=0) == "live 40 (7 queued) · failed 1,204 · done 3,412"
-        assert shown() == "live 40 · failed 1,204 · other 400 · done 3,412"
-        assert shown(live=40_000, failed=120_400) == "live 40,000 · failed 120,400 · other 400 · done 3,412"
-        assert shown(live=40_000, failed=120_400, done=134_120) == "live 40,000 · failed 120,400 · other 134,520"
+        assert shown() == "● 40 (7 queued) · ✗ 1,204 · ◷ 312 · ⊘ 88 · ✓ 3,412"
+        large = shown(live=40_000, failed=120_400, done=134_120)
+        assert large == "● 40,000 · ✗ 120,400 · ◷ 312 · ⊘ 88 · ✓ 134,120"
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from runwatch.view.runs.decision_packet import run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.format import grouped_number, short_id
-from runwatch.view.text.glyphs import Role
+from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def counters(self) -> StyledSpans:
         """Return the number of runs by state; done are all that ended in another one. Of the live ones, say how many
-        are queued if there is room. Without room for every state, the last ones are counted together as other.
+        are queued if there is room. Without room for the words, every state has its sign.
 
         Empty before the first response, not zeros.
         """
@@ -178,25 +178,26 @@ class RunsScreen(ResourceScreen, EventScreen):
         counts = self._counted[1]
         room = self.query_one("#list", Pane).size.width - _AGE_CELLS
         shown = {name: counts[name] for name in _COUNTED if counts[name] or name not in {"expired", "cancelled"}}
-        ended = counts["expired"] + counts["cancelled"]
-        together = {"live": counts["live"], "failed": counts["failed"], "other": ended + counts["done"]}
-        forms = (shown, {**together, "other": ended, "done": counts["done"]}, together)
-        for form in forms:
-            parts = self._count_spans(form)
-            if _width(parts) <= room:
-                break
+        parts = self._count_spans(shown)
+        if _width(parts) > room:
+            glyphs = self.console.glyphs
+            signs = {"live": glyphs.live, "done": glyphs.good}
+            parts = self._count_spans(shown, {name: signs.get(name) or state_glyph(name, glyphs)[0] for name in shown})
         queued = label_span(f" ({grouped_number(counts.get('queued', 0))} queued)")
         if counts.get("queued") and _width((*parts, queued)) <= room:
             parts.insert(1, queued)
         return tuple(parts)
 
-    def _count_spans(self, counts: Mapping[str, int]) -> list[StyledSpan]:
+    def _count_spans(self, counts: Mapping[str, int], signs: Mapping[str, str] | None = None) -> list[StyledSpan]:
         parts: list[StyledSpan] = []
         for name, number in counts.items():
             if parts:
                 parts.append(label_span(f" {self.console.glyphs.dot} "))
             parts.append(
-                label_span(f"{name} {grouped_number(number)}", Role.LIVE if name == "live" and number else Role.QUIET)
+                label_span(
+                    f"{(signs or {}).get(name, name)} {grouped_number(number)}",
+                    Role.LIVE if name == "live" and number else Role.QUIET,
+                )
             )
         return parts
 
