@@ -157,12 +157,21 @@ def test_the_plot_has_a_bar_for_every_five_minutes_and_the_sign_of_failure_where
     assert [bar.role for bar in bars][-2:] == ["bad", "plain"]
 
 
-def test_a_narrow_window_says_whether_it_has_room_for_the_bars() -> None:
-    few_runs, many = count_runs([ended("ex_1")]), count_runs([ended(f"ex_{n}") for n in range(10)])
-    assert compact_lines(few_runs, AccountLimits(), CONTEXT, 76).has_bars
-    assert "▁" in text(compact_lines(few_runs, AccountLimits(), CONTEXT, 76).lines)
-    assert not compact_lines(many, AccountLimits(), CONTEXT, 76).has_bars
-    assert "▁" not in text(compact_lines(many, AccountLimits(), CONTEXT, 76).lines)
+@pytest.mark.parametrize(
+    ("completed", "cells", "bars", "row"),
+    [
+        (9, 76, 12, "✓ 9 completed  ✗ 1 failed  ◷ 0 expired  ⊘ 0 cancelled  ▁▁▁▁▁▁▁▁▁▁▁█"),
+        (10, 76, 12, "✓ 10 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁▁▁▁▁▁▁█"),
+        (100, 76, 12, "✓ 100 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁▁▁▁▁▁▁█"),
+        (100, 70, 6, "✓ 100 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁█"),
+        (100, 60, 0, "✓ 100 completed ✗ 1 failed ◷ 0 expired"),
+    ],
+)
+def test_a_narrow_window_shortens_padding_and_then_bars(completed: int, cells: int, bars: int, row: str) -> None:
+    runs = [*(ended(f"ex_{n}") for n in range(completed)), ended("ex_x", "failed")]
+    lines, buckets = compact_lines(count_runs(runs), AccountLimits(), CONTEXT, cells)
+    assert text(lines).splitlines()[3] == f"hour     {row}"
+    assert buckets == bars
 
 
 def test_midnight_ends_no_hour() -> None:
@@ -204,8 +213,8 @@ def test_reasons_and_providers_make_a_table() -> None:
         on(None, ended("ex_d", "failed", reason=None)),
     ]
     table = build_failure_matrix(count_runs(runs), CONTEXT, 110)
-    head, *lines = text(table.lines).splitlines()
-    assert head.split() == ["reason", "northwind", "openrouter", "no", "provider", "all"]
+    lines = text(table.lines).splitlines()
+    assert text([table.head]).split() == ["reason", "northwind", "openrouter", "no", "provider", "all"]
     assert [row.split() for row in lines][:2] == [
         ["dispatch_network_error", "0", "6", "0", "6"], ["fallback_exhausted", "2", "0", "0", "2"],
     ]  # fmt: skip
@@ -217,7 +226,7 @@ def test_providers_without_room_are_counted_and_still_in_the_sum() -> None:
     table = build_failure_matrix(count_runs(runs), CONTEXT, 75)
     assert table.left_out > 0
     assert text(table.lines).split()[-1] == "9"
-    assert all(count_cells(parts) <= 75 for parts in table.lines)
+    assert all(count_cells(parts) <= 75 for parts in (table.head, *table.lines))
 
 
 def test_nothing_failed_and_there_is_no_table() -> None:
@@ -371,7 +380,8 @@ def every_line(runs: Sequence[RunFacts], context: RenderContext, cells: int) -> 
         *live_lines(known, context, cells),
         *ended_lines(known, context),
         *compact_lines(known, spending, context, cells).lines,
-        *build_failure_matrix(known, context, cells).lines,
+        *(matrix := build_failure_matrix(known, context, cells)).lines,
+        matrix.head,
         *(
             issue_line(trouble, context, "enter", cells)
             for trouble in find_issues(find_anomalies(known.ended_within(HOUR, context.now)), Inventory(), context)

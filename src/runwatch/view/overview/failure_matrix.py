@@ -38,10 +38,12 @@ class FailureMatrix:
     """The matrix.
 
     Attributes:
-        lines: The header and a line for each reason, most runs first; empty if no run failed.
+        head: The heading of the columns.
+        lines: A line for each reason, most runs first; empty if no run failed.
         left_out: Number of providers without a column because the window is too narrow.
     """
 
+    head: LinkedLine = ()
     lines: tuple[LinkedLine, ...] = ()
     left_out: int = 0
 
@@ -73,11 +75,12 @@ def build_failure_matrix(
         columns.append((provider, width))
     columns.sort(key=lambda column: (column[0] is None, column[0]))
     numbers = Counter((run.reason, run.provider) for run in bad)
-    head = [
+    names = [
         pad_line(make_plain_span(none if provider is None else provider), width, "right", mark)
         for provider, width in columns
     ]
-    lines = [_row(pad_line(make_plain_span("reason"), label), head, make_plain_span(_ALL))]
+    head = _row(pad_line(make_plain_span("reason"), label), names, make_plain_span(_ALL))
+    lines: list[LinkedLine] = []
     for reason in rows:
         terms = f"is:broken {build_equals_filter('reason', reason)}"
         whole = ViewLink("runs", f"{terms} {_HOUR}")
@@ -95,7 +98,7 @@ def build_failure_matrix(
         ]
         total = sum(numbers[reason, provider] for provider in providers)
         lines.append(_row(pad_line(name, label, mark=mark), parts, _number(total, whole)))
-    return FailureMatrix(tuple(lines), len(providers) - len(columns))
+    return FailureMatrix(head, tuple(lines), len(providers) - len(columns))
 
 
 def _largest_first(counted: tuple[str | None, int]) -> tuple[int, str]:

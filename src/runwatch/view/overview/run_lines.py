@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -38,10 +39,11 @@ from runwatch.view.text.format import (
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
-BUCKET: Final = timedelta(minutes=5)
-"""The time range of one bar of the chart."""
-
 BUCKETS: Final = 12
+"""Number of bars of the chart, for equal parts of an hour."""
+
+_FEWER_BUCKETS: Final = (6, 4, 3)
+"""Numbers of bars where there is no room for all."""
 
 ENDS: Final = ("completed", "failed", "expired", "cancelled")
 
@@ -185,17 +187,17 @@ def _ends(runs: Sequence[EndedRun], status: str, span: str, role: Role) -> LinkS
     )
 
 
-def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
-    """Draw a bar for every five minutes of the hour, or the sign of failure if at least half of its runs failed or
-    expired; then the smallest and the largest number of runs.
+def _plot(hour: Sequence[EndedRun], context: RenderContext, buckets: int = BUCKETS) -> LinkedLine:
+    """Draw a bar for each of these equal parts of the hour, or the sign of failure if at least half of its runs failed
+    or expired; then the smallest and the largest number of runs.
     """
-    ended, bad = [0] * BUCKETS, [0] * BUCKETS
+    ended, bad = [0] * buckets, [0] * buckets
     for run in hour:
         # The service's clock may be ahead of the local one.
-        bucket = BUCKETS - 1 - max(0, int((context.now - run.at) / BUCKET))
+        bucket = buckets - 1 - max(0, int((context.now - run.at) / (HOUR / buckets)))
         ended[bucket] += 1
         bad[bucket] += run.is_bad
-    bars = draw_sparkline(ended, BUCKETS, context.glyphs)
+    bars = draw_sparkline(ended, buckets, context.glyphs)
     least, most = min(ended), max(ended)
     rate = grouped_number(most) if least == most else f"{grouped_number(least)} to {grouped_number(most)}"
     are_bad = [wrong and 2 * wrong >= number for number, wrong in zip(ended, bad, strict=True)]
@@ -203,12 +205,21 @@ def _plot(hour: Sequence[EndedRun], context: RenderContext) -> LinkedLine:
         LinkSpan(line(context.glyphs.bad), Role.BAD) if is_bad else LinkSpan(line(bar))
         for bar, is_bad in zip(bars, are_bad, strict=True)
     )
-    return (*marks, make_plain_span(f"  {rate} per 5 min"))
+    return (*marks, make_plain_span(f"  {rate} per {_minutes(buckets)} min"))
 
 
-def bars_legend(context: RenderContext, *, is_compact: bool) -> SafeText:
-    """Say what the bars and the signs of failure between them are; :func:`ended_lines` gives numbers beside them."""
-    return line(f"{'bars: ended per 5 min, ' * is_compact}{context.glyphs.bad} half or more failed")
+def _minutes(buckets: int) -> int:
+    return int(HOUR / buckets / timedelta(minutes=1))
+
+
+def bars_legend(context: RenderContext, buckets: int = 0) -> SafeText:
+    """Say what the bars and the signs of failure between them are.
+
+    Args:
+        buckets: Number of bars, if no numbers beside them say it, as those of :func:`ended_lines` do.
+    """
+    bars = f"bars: ended per {_minutes(buckets)} min {context.glyphs.dot} " if buckets else ""
+    return line(f"{bars}{context.glyphs.bad} half or more failed")
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:
@@ -230,37 +241,60 @@ class CompactLines(NamedTuple):
     """What a narrow window shows in six lines.
 
     Attributes:
-        has_bars: Whether there was room for the bars of :func:`bars_legend`.
+        buckets: Number of bars of :func:`bars_legend`; 0 without room for any.
     """
 
     lines: list[LinkedLine]
-    has_bars: bool
+    buckets: int
 
 
 def compact_lines(known: RunCounts | None, spending: AccountLimits, context: RenderContext, cells: int) -> CompactLines:
     """Return live runs, ended runs and limits in six lines."""
     if known is None:
         unread = (_label("runs"), make_plain_span(NO_RUNS_READ))
-        return CompactLines([unread, (), (), (), *compact_limit_lines(spending, context, cells)], has_bars=False)
+        return CompactLines([unread, (), (), (), *compact_limit_lines(spending, context, cells)], buckets=0)
     oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, cells, 6)]
     lines = [
         (_label("live"), *_live_counts(known, context), *((make_plain_span("   "), *oldest) if oldest else ())),
         (_label(""), *join_lines(cost, make_plain_span("   "), cells - LABEL - 1)),
     ]
-    has_bars = False
-    digits = max(len(_ends(known.ended_within(HOUR, context.now), status, "", Role.QUIET).text) for status in ENDS)
-    for label, span, term in (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER)):
-        runs = known.ended_within(span, context.now)
-        parts: list[LinkedLine] = []
-        for status in ENDS:
-            glyph, role = state_glyph(status, context.glyphs)
-            number = _ends(runs, status, term, role)
-            parts.append((make_link_span(f"{glyph} {number.text:>{digits}} {status}", number.role, number.way),))
-        bars = _plot(runs, context)[:BUCKETS] if span is HOUR else ()
-        ends = join_lines([*parts, bars], make_plain_span("  "), cells - LABEL - 1)
-        has_bars = has_bars or (bool(bars) and ends[-1:] == bars[-1:])
-        lines.append((_label(label), *ends))
-    return CompactLines(lines + compact_limit_lines(spending, context, cells), has_bars)
+    ended, buckets = _compact_ends(known, context, cells - LABEL - 1)
+    return CompactLines([*lines, *ended, *compact_limit_lines(spending, context, cells)], buckets)
+
+
+def _compact_ends(known: RunCounts, context: RenderContext, cells: int) -> tuple[list[LinkedLine], int]:
+    """Return lines for the last 15 minutes and the last hour, and how many bars there was room for.
+
+    Without room for all bars, the space before numbers goes first, then that between them, then bars.
+    """
+    spans = (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER))
+    hour = known.ended_within(HOUR, context.now)
+    rows = [
+        [_ends(known.ended_within(span, context.now), status, term, state_glyph(status, context.glyphs)[1])
+         for status in ENDS]
+        for _, span, term in spans
+    ]  # fmt: skip
+    digits = [max(len(number.text) for number in column) for column in zip(*rows, strict=True)]
+    forms = [([max(digits)] * len(digits), 2, BUCKETS), (digits, 2, BUCKETS)]
+    forms += [(digits, 1, buckets) for buckets in (BUCKETS, *_FEWER_BUCKETS, 0)]
+    for widths, gap, buckets in forms:
+        bars = _plot(hour, context, buckets)[:buckets] if buckets else ()
+        between = make_plain_span(" " * gap)
+        parts = [_compact_numbers(row, widths, context) for row in rows]
+        parts[-1].append(bars)
+        if sum(map(count_cells, parts[-1])) + gap * len(ENDS) <= cells:
+            break
+    return [
+        (_label(label), *join_lines(row, between, cells)) for (label, _, _), row in zip(spans, parts, strict=True)
+    ], buckets
+
+
+def _compact_numbers(numbers: Sequence[LinkSpan], widths: Sequence[int], context: RenderContext) -> list[LinkedLine]:
+    """Return each number of ends with its sign and word, in columns of these widths."""
+    return [
+        (replace(number, text=line(f"{state_glyph(status, context.glyphs)[0]} {number.text:>{cells}} {status}")),)
+        for status, number, cells in zip(ENDS, numbers, widths, strict=True)
+    ]
 
 
 def _label(text: str) -> LinkSpan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -255,6 +256,9 @@ async def test_texts_of_any_kind_break_neither_lines_nor_frames(tmp_path: Path, 
         assert all(cell_width(row) <= size[0] for row in driven.lines)
         reasons = driven.app.screen.query_one("#reasons-lines", LinkLines)
         reasons.focus()
+        await driven.press("G")
+        assert reasons.scroll_y > 0
+        assert any(re.search(r" reason .* all ", row) for row in driven.lines), "the heading does not scroll"
         await driven.opens(RunsScreen, "down", "enter")
 
 

@@ -27,9 +27,9 @@ from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.report_reader import collection_state
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
-from runwatch.tui.widgets.lists.link_lines import LinkLines
+from runwatch.tui.widgets.lists.link_lines import LinkLines, LinkTable
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, is_stale, pane_status, short_limit_wait_text
+from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
@@ -54,7 +54,6 @@ from runwatch.view.overview.run_lines import (
 from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
-from runwatch.view.text.format import short_duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -127,7 +126,7 @@ class OverviewScreen(ConsoleScreen):
         yield Vertical(
             Horizontal(*numbers, id="numbers"),
             Pane(LinkLines(id="standing-lines"), id="standing"),
-            Pane(LinkLines(id="reasons-lines"), id="reasons"),
+            Pane(LinkTable(id="reasons-lines"), id="reasons"),
             Pane(LinkLines(id="newest-lines"), id="newest"),
             id="overview",
         )
@@ -319,7 +318,8 @@ class OverviewScreen(ConsoleScreen):
 
     def _rows_of(self, name: str) -> int:
         lines = self._lines(name)
-        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.line_count() or 1 + lines.empty_row_count))
+        count = lines.line_count()
+        return max(_LEAST_ROWS, _FRAME_ROWS + (lines.HEAD_ROWS + count if count else 1 + lines.empty_row_count))
 
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
@@ -327,26 +327,22 @@ class OverviewScreen(ConsoleScreen):
         assert self._runs is not None
         state = self._runs.state()
         counted = None if state.age_s is None else known
-        has_bars = counted is not None
+        note = line(ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None))
         if self.is_narrow:
-            lines, has_bars = compact_lines(counted, spending, context, live.room)
+            lines, buckets = compact_lines(counted, spending, context, live.room)
             live.show(lines)
+            counters = note or (bars_legend(context, buckets) if buckets else note)
         else:
             live.show(live_lines(counted, context, live.room))
             self._lines("ended").show(ended_lines(counted, context))
             self._lines("left").show(limit_lines(spending, context))
-        note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
-        # The hour goes on while nothing is read.
-        old_s = state.age_s if is_stale(state) or state.load in FAILED_STATES else None
-        aged = line("" if old_s is None else f"data {short_duration(old_s)} old")
-        legend = bars_legend(context, is_compact=self.is_narrow) if has_bars and not aged else line("")
+            self._pane("ended").set_border_text(
+                title=line("Ended, last hour"), age=note or (line("") if counted is None else bars_legend(context))
+            )
+            counters = line("")
+        # How old the runs are is said once: what ended is counted of the same.
         self._pane("live").set_border_text(
-            title=line("Now" if self.is_narrow else "Live now"),
-            age=(self.age_span(state),),
-            counters=line(note) or legend if self.is_narrow else line(""),
-        )
-        self._pane("ended").set_border_text(
-            title=line("Ended, last hour"), age=line(note) or legend, counters=(label_span(aged, Role.WARN),)
+            title=line("Now" if self.is_narrow else "Live now"), age=(self.age_span(state),), counters=counters
         )
         # The frame of the runs has no room for it beside their age.
         waits = short_limit_wait_text(state.budget_s)
@@ -391,10 +387,10 @@ class OverviewScreen(ConsoleScreen):
         return lines
 
     def _show_reasons(self, known: RunCounts) -> None:
-        context, lines = self.console.render_context(), self._lines("reasons")
+        context, lines = self.console.render_context(), self.query_one(LinkTable)
         has_receipts = not missing_list_text(self._state(Receipt))
         table = build_failure_matrix(known, context, lines.room, has_receipts=has_receipts)
-        lines.show(table.lines)
+        lines.show_table(table.head, table.lines)
         ended = known.ended_within(HOUR, context.now)
         assert self._runs is not None
         quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."

@@ -93,15 +93,16 @@ class LinkLines(LineList, inherit_bindings=False):
         """Draw one line. The link under the cursor is highlighted, and a mark precedes the line for terminals without
         colors.
         """
-        app = get_app(self)
         is_here = index == self._cursor and self.has_focus and bool(self._ways(index))
-        chosen = self._chosen(index) if is_here else None
-        segments = [
-            self.piece(line(app.chrome_glyphs.cursor if is_here else " "), ACCENT, style),
-            to_segment(line(" "), style),
-        ]
+        return self._draw_spans(self._lines[index], width, style, self._chosen(index) if is_here else None)
+
+    def _draw_spans(self, spans: LinkedLine, width: int, style: Style, chosen: int | None) -> list[Segment]:
+        """Draw a line; ``chosen`` is the index of the link under the cursor, ``None`` without the cursor."""
+        app = get_app(self)
+        mark = " " if chosen is None else app.chrome_glyphs.cursor
+        segments = [self.piece(line(mark), ACCENT, style), to_segment(line(" "), style)]
         room = width - MARGIN
-        for number, spot in enumerate(self._lines[index]):
+        for number, spot in enumerate(spans):
             ground = super().cursor_style() if number == chosen else style
             shown = truncate(spot.text, max(0, room), app.glyphs.ellipsis)
             segments.append(self.piece(shown, spot.role, ground))
@@ -183,3 +184,26 @@ class LinkLines(LineList, inherit_bindings=False):
         leading = [number for number in range(len(self._lines)) if self._ways(number)]
         if leading and self._cursor not in leading:
             self._cursor = min(leading, key=lambda number: abs(number - self._cursor))
+
+
+class LinkTable(LinkLines):
+    """Lines with links below a heading, which does not scroll; without lines, their text takes its row."""
+
+    HEAD_ROWS = 1
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._head: LinkedLine = ()
+
+    def show_table(self, head: LinkedLine, lines: Sequence[LinkedLine]) -> None:
+        """Show another heading and other lines."""
+        if head != self._head:
+            self._head = head
+            self.refresh()
+        self.show(lines)
+
+    def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
+        return self._draw_spans(self._head, width, style, None) if self._lines else []
+
+    def _empty_text_line(self, row: int, width: int, style: Style) -> list[Segment]:
+        return super()._empty_text_line(row + self.HEAD_ROWS, width, style)
