@@ -81,8 +81,10 @@ async def test_a_time_is_found_and_what_is_none_stays_for_correction(typed: str,
 async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven, noon.FALLBACK)
+        before = re.findall("(?m)^┃ .(took|of the time|cost) ", driven.text)
         await driven.reaches("END", "end")
         await driven.shows("✗ failed")
+        assert before == re.findall("(?m)^┃ .(took|of the time|cost) ", driven.text) == ["took", "of the time", "cost"]
         await driven.opens(RunsScreen, "escape")
         await driven.hides("REPLAY")
         assert driven.table.cursor_key == noon.FALLBACK

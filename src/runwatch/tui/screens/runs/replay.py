@@ -61,8 +61,8 @@ FRAME_S: Final = 0.25
 READ_S: Final = 0.7
 """How long each event is shown at the readable speed, in seconds."""
 
-_LIVE_LINES: Final = frozenset({"status", "reason", "took", "of the cap"})
-"""Lines of the summary of a run that a replay shows."""
+_LIVE_LINES: Final = frozenset({"status", "reason"})
+"""Lines of the summary of a run that a replay shows; those of time and money are its own."""
 
 
 def replay_view(run_id: str) -> ViewState:
@@ -350,8 +350,7 @@ class ReplayScreen(EventScreen):
         for section in build_sections(RUNS, then, context):
             if section.title == "Run":
                 lines += [it for it in section.lines if it.label in _LIVE_LINES and it.text != now.glyphs.nothing]
-        if not replay.trace.is_over:
-            lines += self._gauges(facts, context)
+        lines += self._gauges(facts, context)
         # One section, so that its labels are equally wide and no row is empty.
         labels = [line("position"), *(entry.label for entry in lines)]
         bars = timeline_sections(
@@ -371,23 +370,28 @@ class ReplayScreen(EventScreen):
         return DetailLine(line("position"), line(f"{bar}  {words}", None), Role.WARN)
 
     def _gauges(self, facts: RunFacts, context: RenderContext) -> Iterator[DetailLine]:
-        """Yield how much of its time and money the run had used by then."""
+        """Yield how much of its time and money the run had used by then, in the same rows up to its end."""
         assert self._source is not None
         trace, glyphs = self._source.replay.trace, context.glyphs
         began, limit = facts.run.created_at or trace.first_at, facts.max_runtime_s.value
-        if began is not None and limit:
-            gone = max(0.0, (context.now - began).total_seconds())
+        gone = None if began is None else max(0.0, (context.now - began).total_seconds())
+        if gone is not None:
+            yield DetailLine(line("took"), elapsed_clock(gone), Role.PLAIN)
+        if gone is not None and limit:
             part = usage_ratio(_decimal(gone), limit)
             text = f"{elapsed_clock(gone)} of {elapsed_clock(limit)}"
             yield _gauge_line("of the time", part, text, context)
         if facts.is_test:
             return
         spent, cap = spent_by_then(facts, trace), facts.max_cost_usd.value
+        said = ", calls ended by then (receipt)"
+        if spent is None and trace.is_over and facts.cost_usd.value is not None:
+            spent, said = facts.cost_usd.value, f" ({facts.cost_usd.source})"
         if spent is None:
             yield DetailLine(line("cost"), line(f"{glyphs.unknown}  no event says what was spent by then"), Role.QUIET)
         else:
             limit_words = f" of {money_exact(cap)}" if cap is not None else ""
-            text = f"{money_exact(spent)}{limit_words}, calls ended by then (receipt)"
+            text = f"{money_exact(spent)}{limit_words}{said}"
             yield _gauge_line("cost", usage_ratio(spent, cap), text, context)
 
     # Playing.
