@@ -27,7 +27,6 @@ from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
-from runwatch.view.problems.explanations import explain_reason
 from tests.support.builders import event, problem, result
 from tests.support.receipts import live_receipt
 from tests.support.resources import arm
@@ -241,7 +240,7 @@ async def test_the_result_tab_of_an_expired_run_says_why_and_what_to_do(tmp_path
         await on_run(driven, noon.EXPIRED)
         for _ in range(4):
             await driven.press("greater_than_sign")
-        await driven.shows("It expired.", explain_reason("runtime_exceeded").sentence)
+        await driven.shows("It expired.", "waited in the queue for all of its", "with a higher runtime cap")
 
 
 async def test_the_receipt_and_the_result_of_a_run_are_asked_for_once_however_long_the_user_looks(
