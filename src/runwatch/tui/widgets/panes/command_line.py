@@ -199,9 +199,7 @@ class CommandLine(Overlay):
         else:
             return ""
         key = get_app(self).keys.shown("screen.filter")
-        return (
-            reason if "did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
-        )
+        return reason if "did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
 
     def _refusal(self, text: str) -> SafeText:
         return self._refused.get(text.strip(" :").casefold(), line(""))
