@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -45,6 +46,11 @@ RUNS: Final = tuple(f"ex_{number:06}" for number in range(1, TURNS + 1))
 """Runs with this many events each. Each turn needs a new run, because events that were read once are kept."""
 
 PATIENCE_S: Final = 240.0
+REST_S: Final = 15.0
+_PAGES_NOTE: Final = (
+    "Receipts read in pages: the rows of the page before are freed in small steps, and what stays of each page lies"
+    " between what does not, so a tenth of the memory is gaps. The first page is not packed, because it is polled."
+)
 TARGET_CALLBACK_S: Final = 0.050
 TARGET_MEMORY: Final = 150_000_000
 
@@ -233,9 +239,12 @@ def _memory_in_pages(home: Path) -> Figure:
             terminal.wait_for(re.compile(rf"Receipts   {MANY:,} ━"), PATIENCE_S)
             terminal.type("/nowhere")
             terminal.wait_for(f"0/{MANY:,}", PATIENCE_S)
+            at_once, deadline = _resident(terminal), time.monotonic() + REST_S
+            terminal.wait_until(lambda: time.monotonic() >= deadline, "the rows of before to be freed", poll=True)
             held = _resident(terminal)
-    return Figure(f"… of one that has read them in pages of {PAGE}", f"{held / 1e6:.0f} MB", "",
-                  f"≤ {TARGET_MEMORY / 1e6:.0f} MB", held <= TARGET_MEMORY)  # fmt: skip
+    return Figure(f"… of one that has read them in pages of {PAGE}, at once and {REST_S:.0f} s later",
+                  f"{at_once / 1e6:.0f}, {held / 1e6:.0f} MB", "", f"≤ {TARGET_MEMORY / 1e6:.0f} MB later",
+                  held <= TARGET_MEMORY, _PAGES_NOTE)  # fmt: skip
 
 
 def _memory_of_peer(home: Path) -> list[Figure]:
