@@ -439,7 +439,7 @@ async def test_the_dialog_of_a_run_names_the_run_that_came_of_it(tmp_path: Path)
         await driven.until(lambda: not start.disabled, "the request to be valid")
         start.focus()
         await driven.reaches("Start the run", "enter")
-        await driven.reaches(re.compile("done +ex_scripted_10 +accepted"), "tab", "enter")
+        await driven.reaches("Started run ex_scripted_10", "tab", "enter")
 
 
 async def test_a_submit_that_no_connection_carried_is_not_kept_and_can_be_tried_again(tmp_path: Path) -> None:

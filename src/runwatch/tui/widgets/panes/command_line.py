@@ -73,6 +73,7 @@ class CommandLine(Overlay):
         }
         & #command-state {
             width: auto;
+            max-width: 60%;
             height: 1;
             padding: 0 0 0 2;
             text-wrap: nowrap;
@@ -218,7 +219,7 @@ class CommandLine(Overlay):
     def _show_state(self, text: SafeText, role: Role) -> None:
         """Show a text beside what is typed, in the room that this leaves, or in most of the line."""
         state = self.query_one("#command-state", Static)
-        cells = self.container_size.width - self.gutter.width
+        cells = self.app.size.width - self.gutter.width
         state.styles.max_width = max(cells * 3 // 5, cells - cell_width(self._input.value) - _INPUT_CELLS)
         state.update(to_content(text, role))
 
