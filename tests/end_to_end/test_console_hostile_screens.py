@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from runwatch.records.event import RunEvent
+from runwatch.tui.app.commands import TYPED_NAMES
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.spec.resource import ResourceSpec
@@ -45,7 +46,7 @@ def export(reader: Reader, file: Path) -> str:
 
 def read_screen(reader: Reader, spec: ResourceSpec[Any], home: Path) -> None:
     """Open, read and export one list."""
-    reader.command(spec.name)
+    reader.command(TYPED_NAMES.get(spec.name, spec.name))
     title = spec.title.partition(" · ")[0]
     reader.terminal.wait_until(lambda: title in reader.terminal.screen.lines[1], title)
     reader.read(texts_of(spec, SHARE))

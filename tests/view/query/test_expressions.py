@@ -87,7 +87,7 @@ def test_help_shows_a_form_for_each_kind_of_term() -> None:
         ("/no.*arms/", "fail"),
         ("~fail", "fail Fail2"),
         ("~FBEX", "Fail2"),
-        ('~"to wds"', "odd"),
+        ('~"pic sad"', "odd"),
         ("!~fail", "live echo odd"),
         ("~hvrg | ~eho", "echo odd"),
         ("!fail", "live echo odd"),
