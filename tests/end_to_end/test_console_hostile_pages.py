@@ -123,7 +123,7 @@ def test_every_page_is_only_text(tmp_path: Path, service: ScriptedService) -> No
         terminal.wait_for("Tail of ")
         terminal.press("g", "enter", "pagedown", "G", "q", "w", "G", "/")
         terminal.paste(PASTED)
-        terminal.press("enter", "esc", "y", "right", "right")
+        terminal.press("enter", "esc", "esc", "y", "right", "right")
         go(reader, "wall", "Run wall")
         terminal.wait_gone("reading its events")
         terminal.press("pagedown", "right", "m")
