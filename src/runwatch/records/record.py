@@ -348,10 +348,11 @@ class RecordPacker:
         self._packer = Packer(kind.WIRE.id if kind.WIRE else "")
 
     def pack(self, records: Iterable[Record]) -> None:
-        """Pack records; one that is nested too deeply identity_type as it is."""
+        """Pack records that are not packed yet; one that is nested too deeply stays as it is."""
         for record in records:
-            with contextlib.suppress(RecursionError):
-                record._pack(*self._packer.pack(record._raw))
+            if record.packed is None:
+                with contextlib.suppress(RecursionError):
+                    record._pack(*self._packer.pack(record._raw))
 
 
 @lru_cache(UNPACKED_RECORDS)

@@ -137,7 +137,7 @@ async def read_list(
             came = [kind(value) if isinstance(value, dict) else value for value in kept]
         items += came
         if limit is None:
-            packer.pack(item for item in came if isinstance(item, Record) and item.packed is None)
+            packer.pack(item for item in came if isinstance(item, Record))
             continue
         is_cut = len(items) > limit or (len(items) == limit and not page.end_is_proven)
         is_left = selects and page.next_cursor is not None and read >= max(limit, MAX_SELECTED_FROM)

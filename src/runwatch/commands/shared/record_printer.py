@@ -129,7 +129,7 @@ class RecordPrinter:
     def check_fields(self, raws: Sequence[Any]) -> None:
         """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
 
-        The name of a column stands for the one member that it shows, or for its value if that is put together from
+        The name of a column means the one member that it shows, or for its value if that is put together from
         several, and keeps its own name in the output. For an amount, the member has to be named: it has all digits.
 
         Args:

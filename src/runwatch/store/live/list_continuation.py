@@ -224,7 +224,7 @@ class ListContinuation:
         if page.next_cursor == point.cursor:
             page.next_cursor = None
         # A list that is read on may become as long as the service has records, and all of them stay.
-        self._packer.pack(record for record in page.records if record.packed is None)
+        self._packer.pack(page.records)
         return page
 
     @property

@@ -125,7 +125,7 @@ class ConsoleApp(NavigatingApp):
         self.store = Store()
         self.row_cache = None
         self.row_marks = {}
-        self.told_filters = set()
+        self.reported_filters = set()
         self.session = None
         self.failure = None
         self.first_screen = None

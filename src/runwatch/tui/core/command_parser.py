@@ -223,5 +223,5 @@ def _unknown(commands: Iterable[PaletteCommand], text: str) -> str:
     word = text.partition(" ")[0]
     names = [name for command in commands for name in (command.name, *command.aliases)]
     near = closest_word(word, names, CLOSE) or closest_word(text, names, CLOSE)
-    # The word stands beside this; the suggestion has to fit, so it comes first.
+    # The suggestion has to fit beside the word, so it comes first.
     return f"did you mean {near}? unknown command" if near else f"unknown command {word}"

@@ -102,7 +102,7 @@ class Console(WidgetApp):
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         row_marks: Ids of the marked rows, by list.
-        told_filters: Stored filters that cannot be read, as far as the user was told.
+        reported_filters: Stored filters that cannot be read and were shown as such.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
@@ -125,7 +125,7 @@ class Console(WidgetApp):
     time_mode: TimeMode
     row_cache: RowCache | None
     row_marks: dict[str, frozenset[str]]
-    told_filters: set[str]
+    reported_filters: set[str]
     run_draft: Mapping[str, str] | None
     recent_commands: list[str]
     undo: UndoStack
@@ -243,8 +243,8 @@ class Console(WidgetApp):
 
     def warn_of_filter(self, text: str, reason: str) -> None:
         """Say once that a stored filter cannot be read, and how to write it."""
-        if text not in self.told_filters:
-            self.told_filters.add(text)
+        if text not in self.reported_filters:
+            self.reported_filters.add(text)
             shown, key = line(text, 60), self.keys.shown("screen.filter")
             self.warn(f"The stored filter {shown} is not applied: {line(reason)}. {key} corrects it.")
 

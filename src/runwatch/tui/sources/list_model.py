@@ -174,13 +174,16 @@ class ListModel:
         return items is self._items and not self.is_under_way
 
     def set_records(self, items: Sequence[Any]) -> None:
-        """Render the rows of these records if the records changed."""
+        """Render the rows of these records if the records changed, those of a long list after a rest."""
         if items is self._items:
             return
         if len(items) <= MAX_SYNC_ROWS:
             self._renewing = None
             self._take_rows(items, run_to_end(rebuild_rows(self.drawing, items, self.every)))
-        elif self._renewing is None and not self._is_resting():
+        elif self._renewing is None:
+            if (wait := self._rests_until - time.monotonic()) > 0:
+                self._rest = self._rest or self._screen.set_timer(wait, self._end_rest)
+                return
             self._renewing = items
             start_worker(self._screen, self._renew_in_steps(items), "making rows", group="rows", exclusive=True)
 
@@ -212,15 +215,6 @@ class ListModel:
             start_worker(self._screen.app, free_in_slices(leaving), "freeing rows", group="freeing")
 
     # Internals.
-
-    def _is_resting(self) -> bool:
-        """Whether changed records wait, so that a list that grows all the time leaves room for other work."""
-        wait = self._rests_until - time.monotonic()
-        if wait <= 0:
-            return False
-        if self._rest is None:
-            self._rest = self._screen.set_timer(wait, self._end_rest)
-        return True
 
     def _end_rest(self) -> None:
         self._rest, self._rests_until = None, 0.0

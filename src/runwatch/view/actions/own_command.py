@@ -32,7 +32,7 @@ MAX_CALL_CELLS: Final = 1_000
 """What is shown at most of the words of a call."""
 
 _COLOURS: Final = lazy_pattern(r"\x1b\[[0-9;]*m")
-"""Colours and styles of text, which most programs write without a terminal only when they are told to."""
+"""Colours and styles of text, which most programs write without a terminal only when an option asks for them."""
 
 
 class CommandPlace(NamedTuple):

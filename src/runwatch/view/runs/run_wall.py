@@ -128,7 +128,7 @@ def place_runs(
     for run_id in sorted(places[tiles:], key=ranks.__getitem__):
         less = [other for other in places[1:tiles] if group(other) > group(run_id)]
         if less:
-            # Of those that matter least, the one that is here longest has told most of its story.
+            # Of those that matter least, the one that is here longest was seen longest.
             oldest = min(less, key=lambda other: (-group(other), run_ids.index(other)))
             _swap(places, places.index(run_id), places.index(oldest))
     return places

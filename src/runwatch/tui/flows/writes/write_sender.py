@@ -237,8 +237,8 @@ class WriteSender:
             done, *news = (" ".join(part.split()) for part in text.split("\n"))
             dot = f" {self._console.glyphs.dot} "
             if completed := self._callbacks.completed(self._response):
-                told = (completed, *news, done.removeprefix("done").strip())
-                self._notice = dot.join(filter(None, told)), Role.GOOD
+                parts = (completed, *news, done.removeprefix("done").strip())
+                self._notice = dot.join(filter(None, parts)), Role.GOOD
             else:
                 self._notice = f"{self._title()}: {dot.join((*news, done))}", Role.GOOD
         if self.dialog.is_open:
