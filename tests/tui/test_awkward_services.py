@@ -195,6 +195,24 @@ async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
         await look(driven, "back")
 
 
+async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("9b7e")
+        await driven.select(noon.LIVE)
+        await driven.press("m")
+        await driven.comes("REPLAY")
+        await driven.reaches("LIVE  1×", "end")
+        service.is_dead = True
+        await driven.comes(re.compile("REPLAY .*not read since 12:"), 30)
+        (at,) = re.findall(r"REPLAY  (\S+) of", driven.text)
+        await driven.pass_time(60)
+        assert re.search(rf"REPLAY  {at} of {at} .*not read since", driven.text)
+        service.is_dead = False
+        await driven.comes("LIVE  1×", 30)
+        assert f"REPLAY  {at} of" not in driven.text
+
+
 @pytest.mark.exhaustive
 async def test_five_thousand_runs(tmp_path: Path) -> None:
     ids = [f"ex_{number:05}" for number in range(5000)]

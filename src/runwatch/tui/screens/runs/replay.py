@@ -255,7 +255,8 @@ class ReplayScreen(EventScreen):
         if self.console.is_ascii:
             words = words.replace("×", "x")
         if self._follows_run:
-            return (label_span(f"LIVE  {words}", Role.LIVE),)
+            offline = self.offline_span()
+            return (offline if offline[0] else label_span(f"LIVE  {words}", Role.LIVE),)
         if self._has_ended:
             return (label_span(f"END  {words}", Role.WARN),)
         return (
@@ -283,11 +284,15 @@ class ReplayScreen(EventScreen):
         return self._is_live and self._is_playing
 
     def _keep_up(self) -> None:
-        """Let the known time of a run that goes on end now, and show that time if the replay follows the run."""
+        """Let the known time of a run that goes on end now, and show that time if the replay follows the run.
+
+        While the service does not respond, the known time ends where it was lost.
+        """
         if self._source is None:
             return
-        replay = self._source.replay
-        replay.now = self.console.render_context().now if self._goes_on else None
+        replay, session = self._source.replay, self.console.session
+        lost_since = None if session is None else session.live.connection.lost_since
+        replay.now = (lost_since or self.console.render_context().now) if self._goes_on else None
         if replay.last_at is not None and self._follows_run:
             replay.move_to(replay.last_at)
 
