@@ -212,14 +212,16 @@ def _minutes(buckets: int) -> int:
     return int(HOUR / buckets / timedelta(minutes=1))
 
 
-def bars_legend(context: RenderContext, buckets: int = 0) -> SafeText:
-    """Say what the bars and the signs of failure between them are.
+def bars_legend(context: RenderContext, note: str = "", buckets: int = 0) -> SafeText:
+    """Say what the bars and the signs of failure between them are; a frame without room for all drops the last parts.
 
     Args:
+        note: What comes first, see :func:`ended_note`.
         buckets: Number of bars, if no numbers beside them say it, as those of :func:`ended_lines` do.
     """
-    bars = f"bars: ended per {_minutes(buckets)} min {context.glyphs.dot} " if buckets else ""
-    return line(f"{bars}{context.glyphs.bad} half or more failed")
+    bars = f"bars: ended per {_minutes(buckets)} min" if buckets else ""
+    parts = (note, f"{context.glyphs.bad} half or more failed", bars)
+    return line(f" {context.glyphs.dot} ".join(filter(None, parts)))
 
 
 def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_read: bool) -> str:

@@ -327,17 +327,17 @@ class OverviewScreen(ConsoleScreen):
         assert self._runs is not None
         state = self._runs.state()
         counted = None if state.age_s is None else known
-        note = line(ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None))
+        note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
         if self.is_narrow:
             lines, buckets = compact_lines(counted, spending, context, live.room)
             live.show(lines)
-            counters = note or (bars_legend(context, buckets) if buckets else note)
+            counters = bars_legend(context, note, buckets) if buckets else line(note)
         else:
             live.show(live_lines(counted, context, live.room))
             self._lines("ended").show(ended_lines(counted, context))
             self._lines("left").show(limit_lines(spending, context))
             self._pane("ended").set_border_text(
-                title=line("Ended, last hour"), age=note or (line("") if counted is None else bars_legend(context))
+                title=line("Ended, last hour"), age=line(note) if counted is None else bars_legend(context, note)
             )
             counters = line("")
         # How old the runs are is said once: what ended is counted of the same.
