@@ -13,6 +13,8 @@ from runwatch.view.actions.verifiers import TEST
     [
         ({"status": "active"}, "with the key that is in use"),
         ({"status": "unbound"}, "without a key"),
+        ({"status": "revoked"}, "without a key: it was revoked"),
+        ({"status": "expired"}, "without a key: its stop date has passed"),
         (None, "with the key that is in use"),
     ],
 )

@@ -175,8 +175,13 @@ def _has_key(verifier: Verifier) -> bool:
 
 def _key_text(verifier: Verifier) -> str:
     """Say with which key a test calls."""
-    has_none = verifier.connection is not None and verifier.connection.status == "unbound"
-    return "without a key" if has_none else "with the key that is in use"
+    status = None if verifier.connection is None else verifier.connection.status
+    without = {
+        "unbound": "without a key",
+        "revoked": "without a key: it was revoked",
+        "expired": "without a key: its stop date has passed",
+    }
+    return without.get(status or "", "with the key that is in use")
 
 
 CONNECT: Final = enter_key_action(CONNECTION, _is_there, "It is retired.")
