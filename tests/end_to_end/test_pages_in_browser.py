@@ -21,7 +21,7 @@ from runwatch.base.clock import SystemClock
 from runwatch.service.access import private_entry
 from runwatch.service.access.browser_sessions import COOKIE, PAGE_COOKIE, PATH
 from runwatch.service.errors import RefusalError
-from runwatch.service.tables.checks import entry_intents_table
+from runwatch.service.tables import entry_intents_table
 from runwatch.tui.terminal.redirect_page import write_redirect_page
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.sourcing import begin, post

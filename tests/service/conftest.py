@@ -14,7 +14,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runwatch.base.clock import Clock, wait_first
+from runwatch.base.clock import Clock, Timers, wait_first
 from runwatch.base.files import private_directory
 from runwatch.service.access.authentication import Principal, add_key, hash_secret, new_key
 from runwatch.service.backends.backend import Backend
@@ -26,7 +26,6 @@ from runwatch.service.http.rate_limits import AnonymousLimits
 from runwatch.service.options import ServeOptions
 from runwatch.service.server import RunningServer, run_server
 from runwatch.service.tables import events_table, problems_table, tenants_table
-from runwatch.service.timers import Timers
 from runwatch.service.transaction import Row, Transaction
 from tests.support import postgres
 from tests.support.clock import FakeClock

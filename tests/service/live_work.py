@@ -16,8 +16,7 @@ from runwatch.service.checks.evaluation import Evaluation
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.models.providers.types import Generation, Prompt, ProviderAddress, ProviderError
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.models import arms_table, connections_table, deployments_table
+from runwatch.service.tables import arms_table, connections_table, deployments_table, verifiers_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Local, Serving
 

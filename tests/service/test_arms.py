@@ -12,8 +12,7 @@ import pytest
 
 from runwatch.service.access.vault import DIRECTORY
 from runwatch.service.models.arms import NO_ROUTE
-from runwatch.service.tables.models import arms_table
-from runwatch.service.tables.organization import audit_table
+from runwatch.service.tables import arms_table, audit_table
 from tests.service.conftest import Json, Local, Serving, other_tenant
 from tests.service.live_work import live_body
 from tests.service.sourcing import SECRET, Saved, completed, model_arm, post, save, save_sample, sync

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables import verifiers_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, other_tenant
 from tests.service.test_verifier_connection import connect, endpoint

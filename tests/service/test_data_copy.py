@@ -19,8 +19,16 @@ from runwatch.service.data_copy import DataCopy
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE
-from runwatch.service.tables import idempotency_table, metadata, problems_table, runs_table, tenants_table
-from runwatch.service.tables.organization import sealed_secrets_table, webhook_deliveries_table, webhooks_table
+from runwatch.service.tables import (
+    idempotency_table,
+    metadata,
+    problems_table,
+    runs_table,
+    sealed_secrets_table,
+    tenants_table,
+    webhook_deliveries_table,
+    webhooks_table,
+)
 from runwatch.service.transaction import Transaction
 from tests.support import postgres
 from tests.support.cli import Cli

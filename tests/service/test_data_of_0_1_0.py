@@ -13,8 +13,7 @@ import pytest
 from runwatch.base.secrets.sealing import MAGIC, MasterKeys
 from runwatch.records.account import Account
 from runwatch.service.checks import bindings
-from runwatch.service.tables.models import connections_table
-from runwatch.service.tables.organization import webhooks_table
+from runwatch.service.tables import connections_table, webhooks_table
 from runwatch.service.transaction import Transaction
 from runwatch.settings.master_key import find_master_keys
 from tests.make_data_of_0_1_0 import RUNS, unpack

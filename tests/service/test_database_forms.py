@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables import problems_table, tenants_table
-from runwatch.service.tables.organization import audit_table
+from runwatch.service.tables import audit_table, problems_table, tenants_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Either
 from tests.support.clock import FakeClock

@@ -7,7 +7,7 @@ from datetime import timedelta
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.database_vault import UNNAMED_FOR, DatabaseVault
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables.organization import sealed_secrets_table
+from runwatch.service.tables import sealed_secrets_table
 from tests.service.conftest import Either
 from tests.support.clock import FakeClock
 from tests.support.master_keys import master_keys

@@ -10,11 +10,16 @@ import httpx
 import pytest
 
 from runwatch.service.organization import wallet
-from runwatch.service.tables import runs_table, tenants_table
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.live import live_runs_table, tasks_table
-from runwatch.service.tables.models import arms_table
-from runwatch.service.tables.organization import audit_table, wallets_table
+from runwatch.service.tables import (
+    arms_table,
+    audit_table,
+    live_runs_table,
+    runs_table,
+    tasks_table,
+    tenants_table,
+    verifiers_table,
+    wallets_table,
+)
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, Serving, capped, echo_body
 from tests.service.live_work import (

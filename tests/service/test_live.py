@@ -21,14 +21,15 @@ from runwatch.service.execution import live_steps
 from runwatch.service.execution.live import provider_call
 from runwatch.service.execution.live.live_rows import RETENTION
 from runwatch.service.execution.retries import RETRY_S
-from runwatch.service.tables.live import (
+from runwatch.service.tables import (
+    arms_table,
     attempt_answers_table,
     attempt_statuses_table,
     attempts_table,
+    connections_table,
     results_table,
     tasks_table,
 )
-from runwatch.service.tables.models import arms_table, connections_table
 from runwatch.service.transaction import Row, Transaction
 from tests.service.conftest import Json, Serving, echo_body
 from tests.service.live_work import (

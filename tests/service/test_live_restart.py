@@ -12,7 +12,7 @@ from runwatch.service.execution import live_steps
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.runs import load
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import attempts_table
+from runwatch.service.tables import attempts_table
 from tests.service.conftest import Json, Serving, event_bodies
 from tests.service.live_work import (
     ACCEPTED,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.service.tables.live import results_table
+from runwatch.service.tables import results_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.live_work import in_short, live_body, only_slice, outcomes
 from tests.service.sourcing import SECRET, model_arm, post, save

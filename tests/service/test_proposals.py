@@ -12,7 +12,7 @@ from runwatch.records.proposal import Proposal
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.models.arms import artifact_hash
 from runwatch.service.organization import proposals
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Json, Local, bearing, keyed, me
 from tests.support.clock import START

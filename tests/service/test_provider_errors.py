@@ -10,7 +10,7 @@ import pytest
 
 from runwatch.records.run import Run
 from runwatch.service.execution.live.live_rows import RETENTION, sweep
-from runwatch.service.tables.live import provider_messages_table
+from runwatch.service.tables import provider_messages_table
 from tests.service.conftest import Json, Serving
 from tests.service.live_work import live_body, only_slice
 from tests.service.sourcing import SECRET

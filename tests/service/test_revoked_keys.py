@@ -12,8 +12,7 @@ import pytest
 from runwatch.base.json import dumps
 from runwatch.service.access.api_keys import revoke
 from runwatch.service.access.browser_sessions import PATH
-from runwatch.service.tables import api_keys_table
-from runwatch.service.tables.review import sessions_table
+from runwatch.service.tables import api_keys_table, sessions_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.models.test_github import browser, signed_in
 from tests.service.sourcing import begin, connection_body, enter, post

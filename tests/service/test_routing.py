@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.execution.routing import candidates, count_verdict, score
-from runwatch.service.tables.live import arm_verdicts_table
-from runwatch.service.tables.models import arms_table, connections_table, deployments_table
+from runwatch.service.tables import arm_verdicts_table, arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Transaction
 from tests.service.live_work import (
     ACCEPTED,

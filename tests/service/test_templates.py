@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.service.models.catalog import variant_id
-from runwatch.service.tables.models import deployments_table
+from runwatch.service.tables import deployments_table
 from tests.service.conftest import Local, Serving
 from tests.service.sourcing import SECRET, connect, post, save
 from tests.support.clock import FakeClock

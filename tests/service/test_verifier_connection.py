@@ -16,7 +16,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.checks import bindings
 from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.routes import verifiers as verifier_routes
-from runwatch.service.tables.checks import bindings_table
+from runwatch.service.tables import bindings_table
 from tests.service.conftest import Json, Local, Serving
 from tests.service.test_verifiers import PATH, changed, registered
 from tests.support.dock import Dock, dock

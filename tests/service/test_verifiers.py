@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.service.tables.organization import audit_table
+from runwatch.service.tables import audit_table
 from tests.service.conftest import Json, Local, Serving
 from tests.support.dock import Dock, dock
 from tests.support.problems import check, fields

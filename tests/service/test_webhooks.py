@@ -18,7 +18,7 @@ from runwatch.records.webhook import Delivery, Webhook
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.organization import webhooks
 from runwatch.service.organization.webhook_sender import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
-from runwatch.service.tables.organization import webhooks_table
+from runwatch.service.tables import webhooks_table
 from tests.service.conftest import Json, Local, Serving, bearing, capped, keyed, other_tenant
 from tests.support.clock import START, FakeClock
 from tests.support.master_keys import vault_secrets

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class FakeTimers:
-    """A :class:`runwatch.service.timers.Timers` whose time moves only with :meth:`advance`."""
+    """A :class:`runwatch.base.clock.Timers` whose time moves only with :meth:`advance`."""
 
     def __init__(self) -> None:
         self._now = 1000.0

@@ -6,9 +6,9 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 
 class Clock(Protocol):
@@ -24,6 +24,15 @@ class Clock(Protocol):
 
     def chance(self) -> float:
         """Return a number from 0 (included) to 1 (excluded), for jitter and sampling."""
+
+
+class Timers(Protocol):
+    """Scheduler of delayed calls, such as an event loop."""
+
+    def time(self) -> float: ...
+
+    def call_later(self, delay: float, callback: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
+        """Call something after a delay in seconds."""
 
 
 _RESOLUTION_S: Final = 1e-6

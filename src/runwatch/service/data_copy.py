@@ -26,8 +26,7 @@ from runwatch.service.backends.data_directory import take_data_dir, unusable
 from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.options import ServeOptions
 from runwatch.service.startup import DATABASE_FILE, find_backend
-from runwatch.service.tables import SCHEMA_VERSION, metadata, runs_table
-from runwatch.service.tables.organization import sealed_secrets_table, webhook_deliveries_table
+from runwatch.service.tables import SCHEMA_VERSION, metadata, runs_table, sealed_secrets_table, webhook_deliveries_table
 
 if TYPE_CHECKING:
     from runwatch.service.backends.postgresql import PostgresDatabase

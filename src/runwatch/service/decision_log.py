@@ -11,7 +11,7 @@ from typing import Final
 
 from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
-from runwatch.service.tables.organization import audit_table
+from runwatch.service.tables import audit_table
 from runwatch.service.transaction import Row, Transaction
 
 KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, Timers
 from runwatch.base.errors import LocalServiceError, RunwatchError, UsageError
 from runwatch.base.files import UnsafePlaceError
 from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
@@ -46,7 +46,6 @@ from runwatch.service.http.sample_checks import SampleCheckApp
 from runwatch.service.options import ServeOptions
 from runwatch.service.routes import ENDPOINTS
 from runwatch.service.startup import find_backend, open_service_context
-from runwatch.service.timers import Timers
 
 STOP_S: Final = 5
 """Seconds that responses in progress may take once the service is stopping."""

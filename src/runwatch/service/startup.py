@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Final
 
-from runwatch.base.clock import Clock
+from runwatch.base.clock import Clock, Timers
 from runwatch.base.errors import DataError
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
@@ -38,8 +38,7 @@ from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.organization.webhook_sender import WebhookSender
 from runwatch.service.outbound import OutboundClient
 from runwatch.service.sample.check_addresses import update_check_addresses
-from runwatch.service.tables.organization import local_owner_table
-from runwatch.service.timers import Timers
+from runwatch.service.tables import local_owner_table
 from runwatch.service.transaction import Transaction
 
 DATABASE_FILE: Final = "service.db"

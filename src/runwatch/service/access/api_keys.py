@@ -21,8 +21,7 @@ from runwatch.service.access.authentication import Principal
 from runwatch.service.access.finder import finder
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.errors import RefusalError
-from runwatch.service.tables import api_keys_table
-from runwatch.service.tables.organization import key_expiries_table, key_uses_table
+from runwatch.service.tables import api_keys_table, key_expiries_table, key_uses_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KeyRow = Mapping[str, Any]

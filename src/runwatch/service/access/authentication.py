@@ -14,8 +14,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id, random_word
-from runwatch.service.tables import api_keys_table, tenants_table
-from runwatch.service.tables.organization import key_expiries_table, local_owner_table
+from runwatch.service.tables import api_keys_table, key_expiries_table, local_owner_table, tenants_table
 from runwatch.service.transaction import Row, Transaction
 
 KEY_PREFIX: Final = "solverapi_test_"

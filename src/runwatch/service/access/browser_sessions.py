@@ -14,7 +14,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.log import keep_secret
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import hash_secret
-from runwatch.service.tables.review import sessions_table
+from runwatch.service.tables import sessions_table
 from runwatch.service.transaction import Transaction
 
 COOKIE: Final = "runwatch_session"

@@ -14,7 +14,7 @@ from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault, new_handle
 from runwatch.service.database import TransactionRunner
-from runwatch.service.tables.organization import sealed_secrets_table
+from runwatch.service.tables import sealed_secrets_table
 from runwatch.service.transaction import Transaction
 
 UNNAMED_FOR: Final = timedelta(hours=1)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from runwatch.base.clock import Clock, format_iso
+from runwatch.base.clock import Clock, Timers, format_iso
 from runwatch.service.database import ServiceDatabase
-from runwatch.service.tables.organization import key_uses_table
-from runwatch.service.timers import Timers
+from runwatch.service.tables import key_uses_table
 from runwatch.service.transaction import Transaction
 
 STORE_AFTER_S: Final = 60.0

@@ -17,7 +17,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.authentication import Principal, hash_secret, is_active
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.checks import entry_intents_table
+from runwatch.service.tables import entry_intents_table
 from runwatch.service.transaction import Row, Transaction
 
 VALID_FOR: Final = timedelta(minutes=30)

@@ -6,7 +6,7 @@ from typing import Final
 
 from runwatch.service.checks import bindings
 from runwatch.service.errors import make_validation_error
-from runwatch.service.tables.review import credentials_table
+from runwatch.service.tables import credentials_table
 from runwatch.service.transaction import Transaction
 
 UNKNOWN: Final = (

@@ -24,7 +24,7 @@ from runwatch.service.checks.binding_state import Binding, StagedKey
 from runwatch.service.checks.stop_date import StopDate
 from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import make_validation_error
-from runwatch.service.tables.checks import bindings_table, entry_intents_table
+from runwatch.service.tables import bindings_table, entry_intents_table
 from runwatch.service.transaction import Row, Transaction
 
 _PORTS: Final = {"https": 443, "http": 80}

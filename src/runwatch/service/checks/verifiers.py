@@ -17,7 +17,7 @@ from runwatch.service.checks.binding_json import summary_json
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables import verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "endpoint"

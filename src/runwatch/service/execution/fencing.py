@@ -13,7 +13,7 @@ from typing import TypeVar
 from runwatch.service.database import TransactionRunner
 from runwatch.service.execution import runs
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.tables.live import run_claims_table
+from runwatch.service.tables import run_claims_table
 from runwatch.service.transaction import Transaction
 
 T = TypeVar("T")

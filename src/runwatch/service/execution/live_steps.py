@@ -45,8 +45,7 @@ from runwatch.service.execution.state_machine import RunState, Transition
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case
 from runwatch.service.organization import proposals
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table, verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 JOINED_STEPS: Final = 16

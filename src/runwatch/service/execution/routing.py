@@ -18,8 +18,7 @@ from typing import Final
 from runwatch.service.execution.live.state import RankedArm, Skill
 from runwatch.service.models.availability import READY, find_status, is_named_by
 from runwatch.service.models.catalog import lane_json, provenance, provider_name
-from runwatch.service.tables.live import arm_verdicts_table
-from runwatch.service.tables.models import arms_table, connections_table, deployments_table
+from runwatch.service.tables import arm_verdicts_table, arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 COST_COEFFICIENT: Final = 0.5

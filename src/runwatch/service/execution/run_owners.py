@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from runwatch.service.tables.organization import run_owners_table
+from runwatch.service.tables import run_owners_table
 from runwatch.service.transaction import Transaction
 
 # SQLite limits the number of values in one statement.

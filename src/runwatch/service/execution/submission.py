@@ -19,8 +19,7 @@ from runwatch.service.execution import review_composer, routing, run_owners, run
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.state_machine import RunState, new_run
 from runwatch.service.organization import wallet
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.models import arms_table, deployments_table
+from runwatch.service.tables import arms_table, deployments_table, verifiers_table
 from runwatch.service.transaction import Transaction
 
 ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})

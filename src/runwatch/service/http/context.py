@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from runwatch.base.clock import Timers
 from runwatch.service.access.authentication import ActiveKeys
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.http.connections import Connections
@@ -16,7 +17,6 @@ from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import KEYED_BYTES_IN_FLIGHT, AnonymousLimits, BytesInFlight, RateLimiter
 from runwatch.service.models.server_discovery import KNOWN_PORTS, KnownPort
 from runwatch.service.service_context import ServiceContext
-from runwatch.service.timers import Timers
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
+from runwatch.base.clock import Timers
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.protocol import HEAD_S
-from runwatch.service.timers import Timers
 
 MAX_ACCEPTS_PER_TURN: Final = 64
 """Connections that one turn of the event loop accepts."""

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
-from runwatch.base.clock import Clock, format_iso
+from runwatch.base.clock import Clock, Timers, format_iso
 from runwatch.base.json import dumps
 from runwatch.base.log import redact
 from runwatch.base.secrets.secret_patterns import remove_known_keys
@@ -20,7 +20,6 @@ from runwatch.service.errors import DatabaseUnreachableError, RefusalError
 from runwatch.service.http.rate_limits import WINDOW_S, RateWindow
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.tables import problems_table
-from runwatch.service.timers import Timers
 from runwatch.service.transaction import Transaction
 
 MAX_PROBLEMS: Final = 100_000

@@ -19,7 +19,7 @@ from runwatch.service.checks.probe import REFUSED_STATUSES, UNREACHABLE
 from runwatch.service.errors import RefusalError
 from runwatch.service.models import arms, github
 from runwatch.service.outbound import OutboundClient, OutboundError
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table
 from runwatch.service.transaction import Row, Transaction
 
 GRANT: Final = "tenant_internal"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.service.models import agents
 from runwatch.service.models.availability import route_availability
 from runwatch.service.models.catalog import provider_name
-from runwatch.service.tables.models import connections_table, deployments_table
+from runwatch.service.tables import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 _ALWAYS: Final = "arm_id kind display_name status status_reason capability_tags data_class_grants created_at updated_at"

@@ -22,7 +22,7 @@ from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable
 from runwatch.service.models.catalog import cost_class, provider_name
 from runwatch.service.models.skill_regions import describe_missing_regions
-from runwatch.service.tables.models import arms_table, connections_table, deployments_table
+from runwatch.service.tables import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 DISABLED_BY_OWNER: Final = "Disabled by the organization."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.service.ids import new_id
-from runwatch.service.tables.review import github_connections_table
+from runwatch.service.tables import github_connections_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 ENTRY: Final = "github"

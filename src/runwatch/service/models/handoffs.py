@@ -19,7 +19,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models.providers.source_definition import SourceDefinition
-from runwatch.service.tables.models import handoffs_table
+from runwatch.service.tables import handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 KIND: Final = "source"

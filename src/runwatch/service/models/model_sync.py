@@ -17,7 +17,7 @@ from runwatch.service.models.catalog import variant_id
 from runwatch.service.models.providers.model_list import find_name, suggest_names
 from runwatch.service.models.providers.prices import PriceTable, price_basis
 from runwatch.service.models.providers.types import ServedModel, ServedModels
-from runwatch.service.tables.models import connections_table, deployments_table
+from runwatch.service.tables import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 NAME_CHARACTERS: Final = 255

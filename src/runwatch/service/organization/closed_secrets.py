@@ -7,9 +7,7 @@ from typing import Any
 
 from runwatch.records.account import ClosedSecret
 from runwatch.service.checks import bindings
-from runwatch.service.tables.checks import bindings_table
-from runwatch.service.tables.models import connections_table
-from runwatch.service.tables.organization import webhooks_table
+from runwatch.service.tables import bindings_table, connections_table, webhooks_table
 from runwatch.service.transaction import Transaction
 
 

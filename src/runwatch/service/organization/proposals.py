@@ -24,8 +24,7 @@ from runwatch.service.access.roles import MANAGE, permits
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.models.arms import artifact_hash, judge_skill
-from runwatch.service.tables.models import arms_table
-from runwatch.service.tables.organization import proposal_artifacts_table, proposals_table
+from runwatch.service.tables import arms_table, proposal_artifacts_table, proposals_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 OPEN_FOR: Final = timedelta(days=30)

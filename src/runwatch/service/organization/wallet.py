@@ -17,7 +17,7 @@ from runwatch.base.clock import format_iso
 from runwatch.service import amounts
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization.period import month_of
-from runwatch.service.tables.organization import (
+from runwatch.service.tables import (
     run_counts_table,
     start_balances_table,
     tenant_limits_table,

@@ -23,7 +23,7 @@ from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.organization import webhooks
 from runwatch.service.outbound import OutboundClient, OutboundError
-from runwatch.service.tables.organization import webhook_deliveries_table
+from runwatch.service.tables import webhook_deliveries_table
 from runwatch.service.transaction import Row, Transaction
 
 TIMEOUT_S: Final = 10.0

@@ -36,7 +36,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.finder import finder
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
-from runwatch.service.tables.organization import webhook_deliveries_table, webhooks_table
+from runwatch.service.tables import webhook_deliveries_table, webhooks_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 RETRY_WAITS_S: Final = (10, 60, 600, 3600)

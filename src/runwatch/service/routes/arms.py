@@ -17,7 +17,7 @@ from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.agents import preflight
 from runwatch.service.routes.key_page import write_and_destroy
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table
 from runwatch.service.transaction import Row, Transaction
 
 STATUSES: Final = ("ready", "degraded", "disabled")

@@ -9,7 +9,7 @@ from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.http.endpoints import Endpoint, shows, takes
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.ids import new_id
-from runwatch.service.tables.review import credentials_table
+from runwatch.service.tables import credentials_table
 from runwatch.service.transaction import Transaction, pick
 
 _SHOWN: Final = "credential_ref display_name created_at"

@@ -19,9 +19,7 @@ from runwatch.service.http.lists.pagination import parse_page_parameters, read_f
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_texts
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import events_table, runs_table
-from runwatch.service.tables.live import live_runs_table
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table, events_table, live_runs_table, runs_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 _STATES: Final = (*LIVE_STATES, *sorted(FINAL_STATES))

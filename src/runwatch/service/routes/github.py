@@ -16,7 +16,7 @@ from runwatch.service.http.responses import ServiceResponse, make_continue_respo
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import github
 from runwatch.service.routes.private_pages import EntryPage
-from runwatch.service.tables.review import github_connections_table
+from runwatch.service.tables import github_connections_table
 from runwatch.service.transaction import Transaction
 
 

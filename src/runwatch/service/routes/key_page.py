@@ -23,8 +23,7 @@ from runwatch.service.http.html_pages import PageInput
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes.private_pages import EntryPage, read_secret
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import arms_table, verifiers_table
 from runwatch.service.transaction import Row, Transaction
 
 OWN_KEYS: Final = "solverapi_"

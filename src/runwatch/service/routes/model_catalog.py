@@ -18,7 +18,7 @@ from runwatch.service.models import catalog
 from runwatch.service.models.arms import NO_DEPLOYMENT
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, quote
-from runwatch.service.tables.models import connections_table, deployments_table
+from runwatch.service.tables import connections_table, deployments_table
 from runwatch.service.transaction import Transaction
 
 

@@ -9,7 +9,7 @@ from runwatch.service.access.finder import finder
 from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog, sources
-from runwatch.service.tables.models import deployments_table
+from runwatch.service.tables import deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 

@@ -16,8 +16,7 @@ from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.http.lists.pagination import read_since
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.tables import problems_table
-from runwatch.service.tables.organization import local_owner_table
+from runwatch.service.tables import local_owner_table, problems_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 MOST: Final = 1_000

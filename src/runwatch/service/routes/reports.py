@@ -23,8 +23,7 @@ from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
-from runwatch.service.tables import api_keys_table, receipts_table
-from runwatch.service.tables.models import arms_table
+from runwatch.service.tables import api_keys_table, arms_table, receipts_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"

@@ -19,7 +19,7 @@ from runwatch.service.models import catalog, connections, model_sync, sources
 from runwatch.service.models.availability import FAILED, is_usable
 from runwatch.service.models.connections import ConnectionChange
 from runwatch.service.models.providers.types import ProviderError, ServedModels
-from runwatch.service.tables.models import connections_table
+from runwatch.service.tables import connections_table
 from runwatch.service.transaction import Row, Transaction
 
 NO_ANSWER: Final = ("network", "timeout", "egress_rejected", "response_incomplete")

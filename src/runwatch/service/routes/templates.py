@@ -14,7 +14,7 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.setup import applications, plans
 from runwatch.service.setup.templates import LANES, VERSION, OrganizationState, template_json
-from runwatch.service.tables.templates import applications_table, selections_table
+from runwatch.service.tables import applications_table, selections_table
 from runwatch.service.transaction import Transaction, pick
 
 

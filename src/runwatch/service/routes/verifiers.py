@@ -17,7 +17,7 @@ from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import Handler, ServiceCall
 from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
-from runwatch.service.tables.checks import verifiers_table
+from runwatch.service.tables import verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 

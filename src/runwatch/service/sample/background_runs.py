@@ -18,8 +18,7 @@ from runwatch.service.sample.models import arm_ids
 from runwatch.service.sample.registrations import check_ids
 from runwatch.service.sample.run_kinds import BACKGROUND, STEADY, RunKind, build_request
 from runwatch.service.service_context import ServiceContext
-from runwatch.service.tables import api_keys_table, runs_table
-from runwatch.service.tables.sample import sample_organizations_table
+from runwatch.service.tables import api_keys_table, runs_table, sample_organizations_table
 from runwatch.service.transaction import Row, Transaction
 
 PAUSE_S: Final = (2.0, 6.0)

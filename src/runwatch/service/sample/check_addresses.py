@@ -7,8 +7,7 @@ from dataclasses import replace
 from runwatch.base.clock import format_iso
 from runwatch.service.address_policy import SAMPLE_CHECKS_PATH
 from runwatch.service.checks import bindings, verifiers
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.sample import sample_organizations_table
+from runwatch.service.tables import sample_organizations_table, verifiers_table
 from runwatch.service.transaction import Row, Transaction
 
 

@@ -50,8 +50,7 @@ from runwatch.service.sample.check_calls import SampleCheckClient
 from runwatch.service.sample.run_kinds import HISTORY, INCIDENT, REPAIR, RunKind, build_request
 from runwatch.service.sample.simulated_clock import SimulatedClock
 from runwatch.service.sample.tools import Organization, Tools
-from runwatch.service.tables import tenants_table
-from runwatch.service.tables.sample import sample_organizations_table
+from runwatch.service.tables import sample_organizations_table, tenants_table
 from runwatch.service.transaction import Row, Transaction
 
 DAYS: Final = 30

@@ -15,7 +15,7 @@ from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.models.providers.sample_text import BULLETS_WANTED
 from runwatch.service.models.providers.types import ProviderError
 from runwatch.service.sample.tools import Organization, Tools, read_token
-from runwatch.service.tables.models import arms_table, connections_table, deployments_table
+from runwatch.service.tables import arms_table, connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 SOURCE_KEY: Final = Secret("sample-source-key")

@@ -24,8 +24,7 @@ from runwatch.service.sample.check_calls import AGENT_URL
 from runwatch.service.sample.models import disable
 from runwatch.service.sample.run_kinds import WIDGETS
 from runwatch.service.sample.tools import Organization, Tools, read_token
-from runwatch.service.tables.checks import verifiers_table
-from runwatch.service.tables.review import credentials_table
+from runwatch.service.tables import credentials_table, verifiers_table
 from runwatch.service.transaction import Transaction
 
 REPOSITORIES: Final = (WIDGETS, "sample-organization/docs")

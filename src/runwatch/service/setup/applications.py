@@ -25,8 +25,7 @@ from runwatch.service.models import arms, catalog, connections, handoffs
 from runwatch.service.models.availability import is_usable
 from runwatch.service.setup import plans
 from runwatch.service.setup.templates import OrganizationState
-from runwatch.service.tables.models import arms_table
-from runwatch.service.tables.templates import applications_table
+from runwatch.service.tables import applications_table, arms_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 ENDED: Final = frozenset({"ready", "failed_safe"})

@@ -22,7 +22,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.catalog import catalog_entry, is_pool
 from runwatch.service.organization import wallet
-from runwatch.service.tables.models import connections_table, deployments_table
+from runwatch.service.tables import connections_table, deployments_table
 from runwatch.service.transaction import Row, Transaction
 
 VERSION: Final = "1"

@@ -16,7 +16,7 @@ from runwatch.service import amounts
 from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill, members_of
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.models.providers.types import ANSWER_MEMBERS
-from runwatch.service.tables.live import (
+from runwatch.service.tables import (
     attempt_answers_table,
     attempt_bounds_table,
     attempt_statuses_table,
