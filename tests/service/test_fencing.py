@@ -9,7 +9,6 @@ import pytest
 
 from runwatch.service.execution.fencing import FencedOutError, claim
 from runwatch.service.execution.state_machine import RunState
-from runwatch.service.execution.step_runner import StepRunner
 from tests.service.conftest import Serving, event_bodies
 from tests.service.live_work import LiveWork, add_model, live_body, outcomes, scripted
 from tests.service.test_live_restart import Scripted, stepped
@@ -21,7 +20,7 @@ async def drive(work: LiveWork, run_id: str) -> RunState:
     """Claim a run and drive it to its end."""
     context = work.service.context
     run, fence = await context.database.write(partial(claim, execution_id=run_id))
-    runner = StepRunner(context.database, context.clock, context.engine.live_runs, 1.0).fenced(run_id, fence)
+    runner = context.engine.runner.fenced(run_id, fence)
     while not run.is_final:
         run = await runner.take_step(run)
     return run

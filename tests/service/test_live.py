@@ -341,7 +341,7 @@ async def test_an_option_that_is_lost_after_the_ranking_is_not_called(work: Live
         await work.change(arms_table, {"arm_id": second}, status="disabled")
         return REJECTED
 
-    work.service.context.engine.live_runs.judge = lose
+    work.service.context.engine.runner.judge = lose
     run = await work.done(live_body(["fallback"], verifier_id=await work.having(add_verifier)))
     assert (run["status"], run["reason"]) == ("failed", "fallback_exhausted")
     part = only_slice(await work.receipt(run))

@@ -51,7 +51,7 @@ async def stepped(serving: Serving, scripted: Scripted, monkeypatch: pytest.Monk
 
 async def take_step(work: LiveWork, run_id: str) -> RunState:
     run = await work.service.context.database.read(lambda transaction: load(transaction, run_id))
-    return run if run.is_final else await work.service.context.engine.live_runs.take_step(run)
+    return run if run.is_final else await work.service.context.engine.runner.take_step(run)
 
 
 async def finish(serving: Serving, scripted: Scripted, run_id: str) -> tuple[Json, Json, list[str], list[str]]:

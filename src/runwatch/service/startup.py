@@ -24,7 +24,7 @@ from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import make_package_error
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
 from runwatch.service.execution.engine import Engine
-from runwatch.service.execution.live_runs import LiveRuns
+from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
@@ -90,7 +90,7 @@ async def open_service_context(
             database=database,
             keys=await database.read(partial(ActiveKeys.load, clock=clock)),
             key_uses=KeyUses(database, clock, timers),
-            engine=_make_engine(options, backend, database, LiveRuns(database, clock, vault, providers, judge)),
+            engine=_make_engine(options, backend, StepRunner(database, clock, vault, providers, judge, options.pace)),
             problems=ProblemResponder(database, clock, timers),
             rate_limit=SharedRateLimiter(options.rate_limit_rpm, clock, database)
             if options.is_shared
@@ -156,12 +156,12 @@ def find_backend(options: ServeOptions, keys: MasterKeys | None = None) -> Backe
     return PostgresDatabase(options.database, options.data_dir, JobQueue(), f"runwatch{role}", keys)
 
 
-def _make_engine(options: ServeOptions, backend: Backend, database: ServiceDatabase, live: LiveRuns) -> Engine:
+def _make_engine(options: ServeOptions, backend: Backend, runner: StepRunner) -> Engine:
     if backend.queue is None or options.max_runs is None:
-        return EmbeddedEngine(database, live.clock, live, options.pace)
+        return EmbeddedEngine(runner)
     from runwatch.service.execution.job_engine import JobEngine
 
-    return JobEngine(database, live.clock, live, options.pace, parameters=backend.parameters, max_runs=options.max_runs)
+    return JobEngine(runner, parameters=backend.parameters, max_runs=options.max_runs)
 
 
 def _named_handles(transaction: Transaction) -> set[str]:

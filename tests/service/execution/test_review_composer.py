@@ -1,4 +1,4 @@
-"""Review Composer runs: what is refused, how sources combine, and the packet of a service that observes nothing."""
+"""Review Composer runs: what is refused, and the packet of a service that observes nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.records.requests.composer import ReviewComposerRequest
-from runwatch.service.execution.review_composer import Observation, build_packet
+from runwatch.service.execution.review_composer import build_packet
 from tests.service.conftest import Local
 from tests.service.test_agents import Agent, connect_repository, register
 from tests.service.test_outbound import server
@@ -106,36 +106,8 @@ async def test_the_agent_the_repository_and_the_mode_have_to_fit(near: Local, ag
     await refused(body(arm_id), "invalid_state")
 
 
-@pytest.mark.parametrize(
-    ("combine", "vetoes", "coderabbit", "github", "verdict", "reason"),
-    [
-        ("all", [], "pass", "pass", "pass", "every_source_passed"),
-        ("all", [], "pass", "block", "block", "source_blocked"),
-        ("all", [], "pass", "no_verdict", "no_verdict", "sources_without_verdict"),
-        ("any", [], "pass", "block", "pass", "source_passed"),
-        ("any", [], "block", "block", "block", "every_source_blocked"),
-        ("any", [], "block", "no_verdict", "no_verdict", "sources_without_verdict"),
-        ("any", ["github"], "pass", "block", "block", "veto_source_blocked"),
-        ("any", ["github"], "block", "pass", "pass", "source_passed"),
-        ("all", ["github"], "no_verdict", "block", "block", "veto_source_blocked"),
-    ],
-)
-def test_sources_combine_as_the_policy_says(
-    combine: str, vetoes: list[str], coderabbit: str, github: str, verdict: str, reason: str
-) -> None:
-    request = ReviewComposerRequest.model_validate(composed(combine=combine, veto_sources=vetoes))
-    observed = {
-        "coderabbit": Observation(coderabbit, "looked", "evd_1", "2026-11-20T12:00:00Z"),
-        "github": Observation(github, "looked", "evd_2", "2026-11-20T12:01:00Z"),
-    }
-    packet = build_packet(request, observed, START)
-    assert (packet["verdict"], packet["reason"]) == (verdict, reason)
-    assert packet["action"] == ("needs_review" if verdict == "no_verdict" else "gate")
-    assert [each["status"] for each in packet["sources"]] == [coderabbit, github]
-
-
 def test_the_policy_s_hash_covers_what_is_asked_of_each_source() -> None:
     strict = ReviewComposerRequest.model_validate(composed())
     mild = ReviewComposerRequest.model_validate(composed(sources=[{"id": "coderabbit"}, {"id": "github"}]))
-    hashes = {build_packet(request, {}, START)["policy_hash"] for request in (strict, mild, strict)}
+    hashes = {build_packet(request, START)["policy_hash"] for request in (strict, mild, strict)}
     assert len(hashes) == 2

@@ -7,12 +7,10 @@ from collections import defaultdict
 from datetime import datetime
 from functools import partial
 
-from runwatch.base.clock import Clock, wait_first
-from runwatch.service.database import TransactionRunner
+from runwatch.base.clock import wait_first
 from runwatch.service.execution import runs
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.live import live_rows
-from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.step_runner import StepRunner
@@ -21,27 +19,20 @@ from runwatch.service.transaction import Transaction
 
 
 class EmbeddedEngine(Engine):
-    """Driver of all unfinished runs of one service.
+    """Driver of all unfinished runs of one service."""
 
-    Args:
-        pace: Factor on the wait before every step of a test run.
-    """
-
-    def __init__(self, database: TransactionRunner, clock: Clock, live: LiveRuns, pace: float = 1.0) -> None:
-        self._database = database
-        self._clock = clock
-        self._runner = StepRunner(database, clock, live, pace)
+    def __init__(self, runner: StepRunner) -> None:
+        self.runner = runner
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waiting: defaultdict[str, dict[tuple[datetime, str], asyncio.Event]] = defaultdict(dict)
-        self.live_runs = live
 
     @property
     def unfinished(self) -> int:
         return len(self._tasks)
 
     async def resume(self) -> None:
-        await self._database.write(live_rows.sweep)
-        for run in await self._database.read(_unfinished_runs):
+        await self.runner.database.write(live_rows.sweep)
+        for run in await self.runner.database.read(_unfinished_runs):
             self.drive(run)
 
     def drive(self, run: RunState) -> None:
@@ -79,18 +70,18 @@ class EmbeddedEngine(Engine):
     async def _drive(self, run: RunState) -> None:
         failure = f"run {run.execution_id} cannot take its next step"
         while not run.is_final:
-            run = await retry_forever(partial(self._take_step, run), self._clock, failure)
+            run = await retry_forever(partial(self._take_step, run), self.runner.clock, failure)
 
     async def _take_step(self, run: RunState) -> RunState:
         if run.status != "queued":
-            return await self._runner.take_step(run)
+            return await self.runner.take_step(run)
         # Register before the step, so that a wake-up during the step is not missed.
         turn, queue_key = asyncio.Event(), (run.created_at, run.execution_id)
         self._waiting[run.tenant_id][queue_key] = turn
         try:
-            updated = await self._runner.take_step(run)
+            updated = await self.runner.take_step(run)
             if updated.status == "queued":
-                await wait_first(turn.wait(), self._clock.sleep(updated.time_left(self._clock.now())))
+                await wait_first(turn.wait(), self.runner.clock.sleep(updated.time_left(self.runner.clock.now())))
                 turn.clear()
             return updated
         finally:

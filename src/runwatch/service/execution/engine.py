@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.state_machine import RunState
+from runwatch.service.execution.step_runner import StepRunner
 
 
 class Engine(ABC):
     """Driver of unfinished runs."""
 
-    live_runs: LiveRuns
+    runner: StepRunner
 
     @property
     @abstractmethod

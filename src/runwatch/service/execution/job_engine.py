@@ -26,18 +26,15 @@ from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from procrastinate.utils import utcnow
 
-from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
 from runwatch.records.states import LIVE_STATES
 from runwatch.service.backends.job_connector import AGAIN_S, JobConnector, JobWriter
 from runwatch.service.backends.job_queue import DRIVE, RUNS, STALLED_S
 from runwatch.service.backends.postgresql import END_SILENT_TURNS, TURN_S
-from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution import runs, state_machine
 from runwatch.service.execution.engine import Engine
 from runwatch.service.execution.fencing import FencedOutError, claim
 from runwatch.service.execution.live import live_rows
-from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.retries import retry_forever
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.step_runner import StepRunner
@@ -105,23 +102,12 @@ class JobEngine(Engine):
     Args:
         parameters: Parameters of a connection to the database.
         max_runs: Most runs that this process drives at once; with 0 it does the upkeep of all runs alone.
-        pace: Factor on the wait before every step of a test run.
     """
 
-    def __init__(
-        self,
-        database: ServiceDatabase,
-        clock: Clock,
-        live: LiveRuns,
-        pace: float,
-        *,
-        parameters: Mapping[str, Any],
-        max_runs: int,
-    ) -> None:
-        self.live_runs = live
-        self._database = database
-        self._clock = clock
-        self._runner = StepRunner(database, clock, live, pace)
+    def __init__(self, runner: StepRunner, *, parameters: Mapping[str, Any], max_runs: int) -> None:
+        self.runner = runner
+        self._database = runner.database
+        self._clock = runner.clock
         self._max_runs = max_runs
         self._running: dict[int, Job] = {}
         self._is_idle = asyncio.Event()
@@ -232,7 +218,7 @@ class JobEngine(Engine):
 
     async def _drive_claimed(self, execution_id: str) -> None:
         run, fence = await self._retry_step(partial(self._database.write, partial(_begin, execution_id=execution_id)))
-        runner = self._runner.fenced(execution_id, fence)
+        runner = self.runner.fenced(execution_id, fence)
         while not run.is_final:
             updated = await self._retry_step(partial(runner.take_step, run))
             if run.status == "queued" and updated.status == "queued":

@@ -15,7 +15,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.json import loads
 from runwatch.service.checks.evaluation import Evaluation
-from runwatch.service.execution import routing, runs, state_machine
+from runwatch.service.execution import review_composer, routing, runs, state_machine
 from runwatch.service.execution.live import checks, live_rows, skill
 from runwatch.service.execution.live.next_live_step import (
     AcceptOutput,
@@ -99,6 +99,8 @@ def take_live_step(transaction: Transaction, run: RunState) -> RunState | Pendin
     if run.slices[0].status == "queued":
         return runs.record(transaction, state_machine.start_slice(run, transaction.now))
     live = live_rows.load(transaction, run)
+    if live.review_composer is not None:
+        return runs.record(transaction, review_composer.decide(run, live.review_composer, transaction.now))
     step = next_live_step(live)
     match step:
         case CallProvider():
@@ -187,9 +189,12 @@ def record_verdict(
 
 
 def _start_run(transaction: Transaction, run: RunState) -> RunState:
-    """Rank the options and start the run if its turn has come."""
+    """Start the run if its turn has come, its options ranked unless it calls no model."""
     policy = loads(run.policy)
     live = live_rows.load(transaction, run)
+    if live.review_composer is not None:
+        is_next = runs.is_next(transaction, run)
+        return runs.record(transaction, state_machine.start(run, transaction.now)) if is_next else run
     options = routing.candidates(
         transaction,
         run.tenant_id,

@@ -169,7 +169,7 @@ def end(
         if is_final(part.status):
             slices.append(part)
             continue
-        stated = check or part.recorded_check or _unchecked(reason, now)
+        stated = check or part.recorded_check or no_evaluation(reason, now)
         if stated != part.recorded_check:
             events.append(check_event(part, stated, now))
         slices.append(replace(part, status=status, recorded_check=stated))
@@ -238,7 +238,8 @@ def _complete(run: RunState, now: datetime) -> Transition:
     return Transition(completed, [lifecycle_event("completed", now)])
 
 
-def _unchecked(reason: str, now: datetime) -> dict[str, Any]:
+def no_evaluation(reason: str, now: datetime) -> dict[str, Any]:
+    """Build the RecordedCheck of an output that no check has seen."""
     return {
         "state": "terminal_no_evaluation",
         "no_evaluation_attempted": True,

@@ -37,8 +37,8 @@ from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.embedded_engine import EmbeddedEngine
-from runwatch.service.execution.live_runs import LiveRuns
 from runwatch.service.execution.state_machine import RunState
+from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
 from runwatch.service.models.providers import Providers
@@ -199,16 +199,17 @@ class _History:
     def __init__(self, tools: Tools, chance: Random) -> None:
         # No organization is the owner's yet; the sample checks are called anyway.
         policy = OrganizationPolicies("", tools.options, tools.origin)
-        live = LiveRuns(
+        runner = StepRunner(
             tools.database,
             tools.clock,
             tools.vault,
             tools.providers,
             partial(evaluate, tools.calls, tools.vault, tools.database, policy),
+            PACE,
         )
         self._tools = tools
         self._chance = chance
-        self._engine = EmbeddedEngine(tools.database, tools.clock, live, PACE)
+        self._engine = EmbeddedEngine(runner)
         self._keys: list[dict[str, Any]] = []
         self._looked_at = 0
 

@@ -2,5 +2,5 @@
 
 ``state`` holds what is recorded of a run, ``next_live_step`` decides what follows from it, ``provider_call`` makes one
 call, and ``receipt_facts`` builds what the receipt says. ``runwatch.service.execution.live_steps`` records each step in
-one transaction, and ``live_runs`` makes the calls in between.
+one transaction, and ``step_runner`` makes the calls in between.
 """

@@ -94,14 +94,8 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
         ),
         checks=tuple(FinishedCheck(**check) for check in row["checks"]),
         acted_on_eval=row["acted_on_eval"],
+        review_composer=row["review_composer"],
     )
-
-
-def find_review_composer(transaction: Transaction, execution_id: str) -> dict[str, Any] | None:
-    """Return the ``review_composer`` member of a live run's request, or ``None``."""
-    row = transaction.one(live_runs_table, {"execution_id": execution_id})
-    composer: dict[str, Any] | None = None if row is None else row["review_composer"]
-    return composer
 
 
 def record_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:

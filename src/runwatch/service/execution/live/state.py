@@ -189,6 +189,7 @@ class LiveRun:
     Attributes:
         verifier_id: The customer's check; ``None`` for the built-in one.
         required_arm_id: The only model arm that may run.
+        review_composer: Member of the request of a review composer run.
         on_eval: Reactions to a verdict, in the order to try them.
         options: Ranked options, best first.
         skill: The skill for ``repair_retry``, if there is one.
@@ -206,6 +207,7 @@ class LiveRun:
     attempts: tuple[Attempt, ...] = ()
     checks: tuple[FinishedCheck, ...] = ()
     acted_on_eval: dict[str, Any] | None = None
+    review_composer: dict[str, Any] | None = None
 
     @property
     def spend(self) -> Decimal:
