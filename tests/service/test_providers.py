@@ -20,7 +20,8 @@ from runwatch.base.json import ExactNumber, loads
 from runwatch.base.network.retry_after import MAX_WAIT_S
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import Providers, http_client
+from runwatch.service.models.providers import http_client
+from runwatch.service.models.providers.http_client import Providers
 from runwatch.service.models.providers.types import (
     KINDS,
     Generation,

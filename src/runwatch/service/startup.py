@@ -31,7 +31,7 @@ from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter, SharedRateLimiter
 from runwatch.service.models import connections
 from runwatch.service.models.provider_config import configured_sources
-from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.http_client import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet, webhooks
 from runwatch.service.organization.closed_secrets import find_closed

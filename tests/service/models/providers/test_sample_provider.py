@@ -11,7 +11,7 @@ import pytest
 
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import Providers
+from runwatch.service.models.providers.http_client import Providers
 from runwatch.service.models.providers.prices import compute_cost
 from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES, SAMPLES

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from runwatch.records.states import BROKEN
 from runwatch.service.models.providers.error_kinds import broken_output, build_error
-from runwatch.service.models.providers.http_client import WireFormat
 from runwatch.service.models.providers.json_reading import joined, objects, unusable
+from runwatch.service.models.providers.wire_format import WireFormat
 
 VERSION: Final = "2023-06-01"
 """Protocol version sent with every request."""

@@ -1,4 +1,7 @@
-"""Send the requests of all wire formats and judge the responses; adapters define their content."""
+"""Calls to model providers: requests of all wire formats, and what their responses mean.
+
+A call is sent once, without streaming or retry, and only what a run needs is read from the response.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from importlib import import_module
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -14,18 +18,19 @@ from runwatch import __version__
 from runwatch.base.clock import Clock
 from runwatch.base.json import encode_body, loads
 from runwatch.base.network.retry_after import parse_retry_after
+from runwatch.records.source import PROTOCOLS
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.models.providers.answer_body import clean_media_type, find_body_kind
 from runwatch.service.models.providers.error_kinds import (
-    build_error,
     kind_from_code,
     kind_from_outbound,
     kind_from_status,
     provider_message,
 )
-from runwatch.service.models.providers.json_reading import count, dollars, finish, member, name, unusable
+from runwatch.service.models.providers.json_reading import finish, member, name, unusable
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.model_list import find_name, named_model, served_models, suggest_names
+from runwatch.service.models.providers.sample_provider import SampleProvider, is_sample
 from runwatch.service.models.providers.types import (
     Generation,
     Prompt,
@@ -34,6 +39,7 @@ from runwatch.service.models.providers.types import (
     ServedModel,
     ServedModels,
 )
+from runwatch.service.models.providers.wire_format import WireFormat
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 
 ANSWER_BYTES: Final = 8 * 1024 * 1024
@@ -73,53 +79,14 @@ _VERSIONED: Final = re.compile(r"/v\d\w*(?:/|$)")
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class WireFormat:
-    """A wire format.
-
-    Attributes:
-        headers: Builds the headers of a call from the key or ``None``.
-        body: Builds the body of a call from model, message and output limit.
-        text: Reads the output; raises :class:`.ProviderError` if there is none.
-        input_member: Member of ``usage`` that counts tokens read.
-        output_member: Member of ``usage`` that counts tokens written.
-        finish: Reads why the output ends, in the protocol's own word.
-        error: Reads the error object of a response, or ``None``.
-        pages_by: Query parameter for the last id of a page, if lists have pages.
-    """
-
-    path: str
-    headers: Callable[[str | None], dict[str, str]]
-    body: Callable[[str, str, int | None], dict[str, Any]]
-    text: Callable[[Mapping[str, Any]], str]
-    input_member: str
-    output_member: str
-    finish: Callable[[Mapping[str, Any]], object]
-    error: Callable[[Mapping[str, Any]], Any] = build_error
-    list_query: str = ""
-    pages_by: str = ""
-
-    def spent(self, answer: Mapping[str, Any]) -> Generation:
-        """Read what a response reports about itself and its usage, without the output; every value may be absent."""
-        usage = answer.get("usage")
-        return Generation(
-            text="",
-            input_tokens=count(member(usage, self.input_member)),
-            output_tokens=count(member(usage, self.output_member)),
-            # OpenRouter and similar gateways report their charge.
-            usd=dollars(member(usage, "cost")),
-            upstream_ref=name(answer.get("model")),
-            source_request_id=name(answer.get("id")),
-        )
+WIRE_FORMATS: Final[dict[str, WireFormat]] = {
+    name: import_module(f"runwatch.service.models.providers.{name}").PROTOCOL for name in PROTOCOLS
+}
+"""The wire format of each protocol."""
 
 
-def bearer(key: str | None) -> dict[str, str]:
-    """Build the key header of both OpenAI formats."""
-    return {} if key is None else {"Authorization": f"Bearer {key}"}
-
-
-class ProviderHttpClient:
-    """HTTP client for providers.
+class Providers:
+    """Caller of providers, the sample source among them; one per service.
 
     Args:
         reach_of: Addresses allowed for the model servers of an organization, by its id.
@@ -129,39 +96,53 @@ class ProviderHttpClient:
         self._outbound: Final = outbound
         self._clock: Final = clock
         self._reach_of: Final = reach_of
+        self._sample: Final = SampleProvider(clock)
 
-    async def models(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
-        """Return what a provider serves; see :meth:`runwatch.service.models.providers.Providers.find_models`."""
-        _, found = await _found_below(address, lambda at: self._listed(protocol, at))
-        return found
+    async def find_models(self, address: ProviderAddress, named: Sequence[str] = ()) -> ServedModels:
+        """Return what a provider serves, and the base URL that works.
 
-    async def add_named(self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]) -> ServedModels:
-        """Return what a provider serves plus the models tested by name; only the latter if it has no list.
+        With ``named`` models, which were tested before, the provider needs no list. A base URL without a model list
+        whose path does not end in ``/v1`` is retried with ``/v1``, because users give both forms of server address; the
+        connection keeps the one that works.
 
         Raises:
-            ProviderError: It refused or did not respond.
+            ProviderError: It refused or did not respond, or has no list and no model is named.
         """
+        if is_sample(address.base_url):
+            return self._sample.models(address)
+        if not named:
+            return (await _found_below(address, self._listed))[1]
         try:
-            found = await self._listed(protocol, address)
+            found = await self._listed(address)
         except ProviderError as error:
             if error.kind not in _NO_LIST:
                 raise
             found = ServedModels(address.base_url, [], list_failure=error)
-        return _with_named(address, found, names)
+        return _with_named(address, found, named)
 
     async def test_models(
-        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
+        self, address: ProviderAddress, names: Sequence[str], known: Sequence[str] = ()
     ) -> ServedModels:
-        """Call models once each; see :meth:`runwatch.service.models.providers.Providers.test_models`."""
+        """Call each named model once with a minimal message, and find out what else the provider serves.
+
+        The base URL is tried as in :meth:`find_models`. A model that responds is accepted even if it is not listed,
+        because gateways have aliases. ``known`` models were tested before and are not called again. If some models
+        answer and others do not, the result names those that failed.
+
+        Raises:
+            ProviderError: No usable response from any; ``suggestions`` names listed models if the name may be wrong.
+        """
+        if is_sample(address.base_url):
+            return self._sample.models(address)
         try:
-            base_url, failed = await _found_below(address, lambda at: self._call_each(protocol, at, names))
+            base_url, failed = await _found_below(address, lambda at: self._call_each(at, names))
         except ProviderError as error:
             if error.kind in _SUGGESTED:
                 with contextlib.suppress(ProviderError):
-                    _suggest(error, (await self.models(protocol, address)).models)
+                    _suggest(error, (await self.find_models(address)).models)
             raise
         try:
-            listed = await self._listed(protocol, replace(address, base_url=base_url))
+            listed = await self._listed(replace(address, base_url=base_url))
         except ProviderError as error:
             listed = ServedModels(base_url, [], list_failure=error)
         for failure in failed.values():
@@ -170,9 +151,7 @@ class ProviderHttpClient:
         called = tuple(_listed_names(answered, {model.upstream_ref for model in listed.models}))
         return replace(_with_named(address, listed, [*known, *answered]), called=called, failed=failed)
 
-    async def _call_each(
-        self, protocol: WireFormat, address: ProviderAddress, names: Sequence[str]
-    ) -> dict[str, ProviderError]:
+    async def _call_each(self, address: ProviderAddress, names: Sequence[str]) -> dict[str, ProviderError]:
         """Call models once each, a few at once; return the failures if any model answers, and raise the first one if
         none does.
         """
@@ -183,7 +162,7 @@ class ProviderHttpClient:
             async with slots:
                 limit = max(min(TEST_TIMEOUT_S, ends - clock()), 1.0)
                 prompt = Prompt(name, TEST_OBJECTIVE, limit, max_output_tokens=TEST_OUTPUT_TOKENS)
-                return await self.generate(protocol, address, prompt)
+                return await self.generate(address, prompt)
 
         found = await asyncio.gather(*map(call, names), return_exceptions=True)
         answers = dict(zip(names, found, strict=True))
@@ -198,11 +177,17 @@ class ProviderHttpClient:
             raise next(iter(failed.values()))
         return failed
 
-    async def generate(self, protocol: WireFormat, address: ProviderAddress, prompt: Prompt) -> Generation:
-        """Have a model answer one message; see :meth:`runwatch.service.models.providers.Providers.generate`."""
+    async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
+        """Have a model answer one message.
+
+        Raises:
+            ProviderError: No usable response.
+        """
+        if is_sample(address.base_url):
+            return await self._sample.generate(address, prompt)
+        protocol = WIRE_FORMATS[address.protocol_profile]
         message = build_message(prompt.objective, prompt.inputs)
         response = await self._send(
-            protocol,
             address,
             "POST",
             protocol.path,
@@ -210,30 +195,15 @@ class ProviderHttpClient:
             body=encode_body(protocol.body(prompt.model, message, prompt.max_output_tokens)),
         )
         with _described(response, address):
-            return self._read(protocol, address, _decoded(response), message)
+            return _read(protocol, address, _decoded(response), message)
 
-    def _read(self, protocol: WireFormat, address: ProviderAddress, answer: Any, message: str) -> Generation:
-        """Return the output of a decoded response."""
-        if not isinstance(answer, Mapping):
-            raise unusable()
-        if error := protocol.error(answer):
-            kind = kind_from_code(error) or "invalid_response"
-            said = provider_message({**answer, "error": error}, b"", _key_of(address), names_code=True)
-            raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
-        try:
-            text = protocol.text(answer)
-        except ProviderError as failure:
-            failure.spent = protocol.spent(answer)
-            raise
-        ended = finish(protocol.finish(answer), text)
-        return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
-
-    async def _listed(self, protocol: WireFormat, address: ProviderAddress) -> ServedModels:
+    async def _listed(self, address: ProviderAddress) -> ServedModels:
+        protocol = WIRE_FORMATS[address.protocol_profile]
         found: dict[str, ServedModel] = {}
         left_out: list[str] = []
         query = protocol.list_query
         for _ in range(LIST_PAGES):
-            response = await self._send(protocol, address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
+            response = await self._send(address, "GET", f"models{query}", timeout_s=LIST_TIMEOUT_S)
             with _described(response, address):
                 answer = _decoded(response)
                 models, others = served_models(answer, address.publisher)
@@ -249,7 +219,6 @@ class ProviderHttpClient:
 
     async def _send(
         self,
-        protocol: WireFormat,
         address: ProviderAddress,
         method: str,
         path: str,
@@ -258,6 +227,7 @@ class ProviderHttpClient:
         body: bytes | None = None,
     ) -> OutboundResponse:
         """Send a request and return a response with a success status."""
+        protocol = WIRE_FORMATS[address.protocol_profile]
         headers = {"Accept": "application/json", "User-Agent": f"runwatch/{__version__}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -286,6 +256,23 @@ class ProviderHttpClient:
             message=provider_message(decoded, answer.content, _key_of(address)),
             retry_after_s=parse_retry_after(answer.retry_after, self._clock.now()),
         )
+
+
+def _read(protocol: WireFormat, address: ProviderAddress, answer: Any, message: str) -> Generation:
+    """Return the output of a decoded response."""
+    if not isinstance(answer, Mapping):
+        raise unusable()
+    if error := protocol.error(answer):
+        kind = kind_from_code(error) or "invalid_response"
+        said = provider_message({**answer, "error": error}, b"", _key_of(address), names_code=True)
+        raise ProviderError(kind, was_sent=True, spent=protocol.spent(answer), message=said)
+    try:
+        text = protocol.text(answer)
+    except ProviderError as failure:
+        failure.spent = protocol.spent(answer)
+        raise
+    ended = finish(protocol.finish(answer), text)
+    return replace(protocol.spent(answer), text=text, input_characters=len(message), finish_reason=ended)
 
 
 async def _found_below(address: ProviderAddress, ask: Callable[[ProviderAddress], Awaitable[_T]]) -> tuple[str, _T]:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from runwatch.records.states import BROKEN, REFUSED, TOOLS
 from runwatch.service.models.providers.error_kinds import broken_output, build_error
-from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
+from runwatch.service.models.providers.wire_format import WireFormat, bearer
 
 
 def _body(model: str, message: str, max_output_tokens: int | None) -> dict[str, Any]:

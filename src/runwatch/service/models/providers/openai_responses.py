@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.states import REFUSED
-from runwatch.service.models.providers.http_client import WireFormat, bearer
 from runwatch.service.models.providers.json_reading import joined, member, objects, unusable
+from runwatch.service.models.providers.wire_format import WireFormat, bearer
 
 TOOL_CALL: Final = "function_call"
 
