@@ -152,7 +152,7 @@ async def test_another_organizations_check_and_arm_do_not_exist(work: LiveWork) 
 async def test_a_refused_run_leaves_nothing_behind(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     tenant_id = await work.tenant()
-    await work.service.context.database.write(lambda t: wallet.set_limits(t, tenant_id, balance_usd=Decimal(0)))
+    await work.service.context.database.write(lambda t: wallet.set_balance(t, tenant_id, Decimal(0)))
     check(await submit(work, live_body()), "insufficient_credit")
     assert [await work.rows(table) for table in (runs_table, live_runs_table, tasks_table)] == [[], [], []]
     assert (await work.done(echo_body()))["status"] == "completed"
@@ -161,7 +161,7 @@ async def test_a_refused_run_leaves_nothing_behind(work: LiveWork) -> None:
 async def test_a_run_is_charged_once_it_is_final(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     tenant_id = await work.tenant()
-    await work.service.context.database.write(lambda t: wallet.set_limits(t, tenant_id, balance_usd=Decimal("0.01")))
+    await work.service.context.database.write(lambda t: wallet.set_balance(t, tenant_id, Decimal("0.01")))
     work.providers.script("ember", said(usd="0.0300"))
     await work.done(live_body())
     (row,) = await work.rows(wallets_table)

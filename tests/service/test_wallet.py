@@ -13,6 +13,7 @@ from runwatch.records.account import Account
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.errors import RefusalError
 from runwatch.service.organization import wallet
+from runwatch.service.tables import wallets_table
 from runwatch.service.transaction import Transaction
 from tests.service.conftest import Local, Serving, bearing, echo_body, keyed, other_tenant
 from tests.support.clock import FakeClock
@@ -21,11 +22,23 @@ from tests.support.problems import check
 LAST_MINUTE = datetime(2026, 11, 30, 23, 59, 0, 500_000, tzinfo=UTC)
 
 
-async def set_limits(local: Local, **limits: Any) -> None:
-    """Give the owner's organization limits."""
-    await local.context.database.write(
-        lambda transaction: wallet.set_limits(transaction, local_tenant(transaction), **limits)
-    )
+async def set_limits(
+    local: Local, *, balance_usd: Decimal | None = None, is_frozen: bool | None = None, **limits: Any
+) -> None:
+    """Give the owner's organization limits, and a balance, which no option freezes."""
+
+    def effect(transaction: Transaction) -> None:
+        nonlocal balance_usd
+        tenant_id = local_tenant(transaction)
+        if balance_usd is None and is_frozen is not None and wallet.spendable(transaction, tenant_id) is None:
+            balance_usd = Decimal(0)
+        if balance_usd is not None:
+            wallet.set_balance(transaction, tenant_id, balance_usd)
+        if is_frozen is not None:
+            transaction.change(wallets_table, {"tenant_id": tenant_id}, is_frozen=is_frozen)
+        wallet.set_limits(transaction, tenant_id, **limits)
+
+    await local.context.database.write(effect)
 
 
 async def charge(local: Local, usd: str, execution_id: str) -> None:

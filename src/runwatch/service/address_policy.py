@@ -43,7 +43,6 @@ class OrganizationPolicies:
     signed up over the network.
 
     Attributes:
-        owner_tenant_id: The organization of the data directory's owner.
         origin: Scheme, host and port of this service for callers on this machine.
     """
 

@@ -72,9 +72,6 @@ async def copy_data(source_dir: Path, options: ServeOptions, clock: Clock) -> Da
 
     A source of an older version is migrated, and its secrets are sealed with the newest master key, as at a start.
 
-    Args:
-        options: The database and its data directory, as for a start of the service on them.
-
     Raises:
         UsageError: The database is not named, or the package for PostgreSQL is not installed.
         LocalServiceError: A service holds one of the data directories or the database.

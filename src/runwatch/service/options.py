@@ -28,8 +28,6 @@ class ServeOptions:
         port: The port; 0 for that of the last start, else any free one.
         master_keys: Returns the master keys that seal secrets at rest; may raise any runwatch error.
         key_command: Prints the header with the owner's key for other clients; empty if no command does.
-        json: Whether to print one JSON line with address and key to standard output.
-        allow_remote: Whether to accept an address that other machines can reach.
         public_url: Scheme, host and port at which callers reach the service through a proxy; empty without one.
         database: Address of the PostgreSQL database, with or without a password; ``None`` for the SQLite file of the
             data directory.
@@ -39,7 +37,6 @@ class ServeOptions:
         idle_exit_s: Seconds without a caller or a live run until the service stops; ``None`` for never.
         rate_limit_rpm: Requests per minute and key before a 429; ``None`` for no limit.
         allow_loopback_checks: Whether checks, review agents and webhooks may be on this machine, over plain HTTP.
-        allow_signup: Whether anyone who reaches the service may create an organization.
         balance_usd: Balance of the first organization from the first start with it on; ``None`` keeps it.
         quota_executions: Number of runs per month it may submit; ``None`` keeps it.
         concurrency: Number of its runs worked on at once; ``None`` keeps it.

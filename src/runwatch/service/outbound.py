@@ -106,7 +106,6 @@ class OutboundClient:
 
         Args:
             url: An absolute http or https URL without user info.
-            timeout_s: Seconds until the last byte of the response.
 
         Raises:
             OutboundError: No complete response.

@@ -55,10 +55,6 @@ def table(name: str, words: str, *items: SchemaItem) -> Table:
     ``*`` primary key and ``^`` indexed. A foreign key refers to the column of the same name. ``sequence`` grows with
     every insert and gives lists their order and cursors.
 
-    Args:
-        words: Columns in order, with spaces between them.
-        items: Indexes and constraints over several columns.
-
     Raises:
         ValueError: A word has another form.
     """

@@ -64,7 +64,6 @@ class Transaction:
 
     Attributes:
         now: Time at which the transaction's function started; its writes carry this time.
-        added: Tables to which rows were added.
 
     Args:
         queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
@@ -137,19 +136,13 @@ class Transaction:
         """Return the matching rows in insertion order.
 
         Args:
-            table: A table with a ``sequence``.
-            after: Sequence number after which the rows start.
             since: A column and its lowest value, inclusive.
             until: A column and its upper bound, exclusive.
         """
         return self._select_ordered(table, where, since, until, after or None, None, limit, is_newest=False)
 
     def least(self, table: Table, column: str, where: Mapping[str, object], *, since: object = None) -> Any:
-        """Return the lowest value of a column among the matching rows, or ``None``.
-
-        Args:
-            since: Lowest value to consider; ``None`` considers every value.
-        """
+        """Return the lowest value of a column among the matching rows, or ``None``."""
         statement = select(func.min(table.c[column])).where(*_build_conditions(table, _shape(where)))
         if since is not None:
             statement = statement.where(table.c[column] >= since)
@@ -161,10 +154,7 @@ class Transaction:
         """Return the matching rows in insertion order, with a limit per group.
 
         Args:
-            table: A table with a ``sequence``.
-            group: Column whose equal values form a group.
             until: A column and its upper bound, exclusive.
-            limit: Largest number of rows per group.
         """
         rank = func.row_number().over(partition_by=table.c[group], order_by=table.c.sequence)
         ranked = select(table.c.sequence, rank.label("rank")).where(
@@ -193,10 +183,8 @@ class Transaction:
         """Return the matching rows, newest first.
 
         Args:
-            table: A table with a ``sequence``.
             since: A column and its lowest value, inclusive.
             until: A column and its upper bound, exclusive.
-            before: Sequence number before which the rows start.
             within: Another table, a shared column, and conditions there on rows with the same value of it.
         """
         return self._select_ordered(table, where, since, until, before, within, limit, is_newest=True)

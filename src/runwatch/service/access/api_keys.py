@@ -32,11 +32,7 @@ _find: Final = finder(api_keys_table, "api_key_id", "API key")
 
 
 def find(transaction: Transaction, tenant_id: str, api_key_id: str) -> KeyRow:
-    """Return a key of an organization.
-
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or one of another organization.
-    """
+    """Return a key of an organization. Refuses with ``not_found`` for an unknown id or one of another organization."""
     return _whole(transaction, _find(transaction, tenant_id, api_key_id))
 
 
@@ -56,9 +52,8 @@ def rename(transaction: Transaction, tenant_id: str, api_key_id: str, display_na
 def revoke(transaction: Transaction, principal: Principal, api_key_id: str) -> KeyRow:
     """Revoke a key permanently and record who did it; the caller's own key is allowed.
 
-    Raises:
-        RefusalError: ``not_found``; ``invalid_state`` when it is already revoked or expired, or is the organization's
-            last non-expiring owner key, without which the organization would be locked out.
+    Refuses with ``not_found``; ``invalid_state`` when it is already revoked or expired, or is the organization's last
+    non-expiring owner key, without which the organization would be locked out.
     """
     row = find(transaction, principal.tenant_id, api_key_id)
     if row["status"] != "active":

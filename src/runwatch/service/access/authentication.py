@@ -62,12 +62,7 @@ def add_key(
     display_name: str,
     expires_in: timedelta | None = None,
 ) -> str:
-    """Store a new active key of an organization and return its id.
-
-    Args:
-        key: The key; a hash and its first characters are stored.
-        expires_in: Its lifetime; ``None`` for no expiry.
-    """
+    """Store a new active key of an organization and return its id."""
     key_id = f"key_{random_word(_ID_CHARACTERS)}"
     transaction.add(
         api_keys_table,
@@ -239,8 +234,7 @@ class ActiveKeys:
     def principal_of(self, authorization: Sequence[str]) -> Principal:
         """Return the caller behind the ``Authorization`` headers of a request.
 
-        Raises:
-            RefusalError: ``unauthenticated`` for a missing, repeated, unknown or expired bearer key.
+        Refuses with ``unauthenticated`` for a missing, repeated, unknown or expired bearer key.
         """
         key = _shown_key(authorization)
         known = self._by_hash.get(hash_secret(key)) if key else None

@@ -64,11 +64,7 @@ def end_all(transaction: Transaction, api_key_id: str) -> None:
 
 
 def cookie_headers(token: Secret | None, *, is_secure: bool) -> tuple[tuple[str, str], ...]:
-    """Return the headers that set the cookies, or clear them.
-
-    Args:
-        is_secure: Whether browsers reach the pages by https.
-    """
+    """Return the headers that set the cookies, or clear them."""
     age = 0 if token is None else int(VALID_FOR.total_seconds())
     value = "" if token is None else token.reveal()
     suffix = f"Max-Age={age}; HttpOnly; SameSite=Strict{'; Secure' * is_secure}"

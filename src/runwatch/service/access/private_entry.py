@@ -82,9 +82,8 @@ def begin(
 def find(transaction: Transaction, kind: str, token: str) -> EntryIntent:
     """Return the intent of a valid token.
 
-    Raises:
-        RefusalError: ``not_found`` for an unknown token, ``invalid_state`` for one that is used, expired, or whose key
-            is not active.
+    Refuses with ``not_found`` for an unknown token, ``invalid_state`` for one that is used, expired, or whose key is
+    not active.
     """
     row = transaction.one(entry_intents_table, {"token_hash": hash_secret(token), "kind": kind})
     if row is None:
@@ -113,11 +112,7 @@ def count_begun(transaction: Transaction, intent_id: str) -> str | None:
 
 
 def use(transaction: Transaction, kind: str, token: str) -> EntryIntent:
-    """Return the intent of a token and use the token up.
-
-    Raises:
-        RefusalError: As :func:`find` does.
-    """
+    """Return the intent of a token and use the token up. Refuses as :func:`find` does."""
     intent = find(transaction, kind, token)
     transaction.change(entry_intents_table, {"intent_id": intent.intent_id}, used_at=format_iso(transaction.now))
     return intent

@@ -90,8 +90,6 @@ class JobConnector(PsycopgConnector):
     """Connector that waits for a database that is away, so that a worker's runs go on meanwhile.
 
     Attributes:
-        jobs: Ids of the jobs in progress.
-        is_closing: Whether not to wait any more.
         late_at: When an answer last came late or not at all, in the seconds of :func:`time.monotonic`. The start counts
             as one: the database may have been away until then.
     """

@@ -148,12 +148,8 @@ class PostgresDatabase(Backend):
 
     Args:
         data_dir: The data directory whose secrets the database names.
-        queue: Where runs wait for a driver; ``None`` if the engine of this process drives every run.
         name: What the sessions are called, before process and machine.
         keys: The master keys; processes with a queue have to have one in common.
-
-    Attributes:
-        parameters: Parameters of a connection, with the password if the address has one.
 
     Raises:
         UsageError: The address is not usable.

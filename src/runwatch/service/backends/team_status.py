@@ -53,7 +53,6 @@ class Process:
     Attributes:
         role: What it does; one of :data:`ROLES`.
         name: Process id and machine, or what the address of its database calls its sessions.
-        since: When it started.
     """
 
     role: str
@@ -70,8 +69,6 @@ class TeamStatus:
         waiting: Number of runs that wait for a worker.
         limited: Number of runs that wait for their organization's limit of concurrent runs.
         stalled: Number of the driven runs whose worker is gone, and that get another one.
-        oldest_waiting: The oldest run that has not started, if there is one.
-        oldest_waiting_s: Its age in seconds.
     """
 
     processes: tuple[Process, ...]

@@ -24,7 +24,6 @@ def check_auth_ref(
     the organization, which holds no key.
 
     Args:
-        auth_ref: The reference; empty for none.
         subject_id: The check or agent; ``None`` while it is being registered.
 
     Raises:

@@ -37,7 +37,6 @@ class StagedKey:
 
     Attributes:
         operation_key: The intent through which it was entered.
-        stop: Its stop date once in use.
     """
 
     handle: str
@@ -156,8 +155,7 @@ def stage(binding: Binding, handle: str, origin: str, stop: StopDate, operation_
 def find_staged(binding: Binding, handle: str, captured_generation: int) -> StagedKey:
     """Return the staged key requested for a test.
 
-    Raises:
-        RefusalError: ``invalid_state`` when no key or a different key is staged.
+    Refuses with ``invalid_state`` when no key or a different key is staged.
     """
     pending = binding.pending
     if pending is None:
@@ -198,10 +196,8 @@ def fail_test(binding: Binding, staged: StagedKey, reason: str, now: datetime) -
 def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Binding:
     """Stop using the key, and discard a staged one.
 
-    Repeating an operation key has no effect, and a stopped key stays as it is.
-
-    Raises:
-        RefusalError: ``invalid_state`` when there never was a key.
+    Repeating an operation key has no effect, and a stopped key stays as it is. Refuses with ``invalid_state`` when
+    there never was a key.
     """
     done = binding.operation(operation_key) if operation_key else None
     if done is not None and done.kind == "revoke":

@@ -96,8 +96,7 @@ def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedK
 def find_staged(transaction: Transaction, subject_id: str, handle: str, captured_generation: int) -> StagedKey | None:
     """Return the staged key requested for a test, or ``None`` when that key is already in use.
 
-    Raises:
-        RefusalError: ``invalid_state`` when it is not, or no longer, the staged one.
+    Refuses with ``invalid_state`` when it is not, or no longer, the staged one.
     """
     binding = load(transaction, subject_id)
     if binding.pending is None and binding.handle == handle:
@@ -134,11 +133,7 @@ def promote(
 
 
 def revoke(transaction: Transaction, subject_id: str, operation_key: str | None = None) -> Binding:
-    """Stop using the key.
-
-    Raises:
-        RefusalError: ``invalid_state`` when there never was one.
-    """
+    """Stop using the key. Refuses with ``invalid_state`` when there never was one."""
     binding = states.revoke(load(transaction, subject_id), operation_key, transaction.now)
     save(transaction, subject_id, binding)
     return binding

@@ -23,9 +23,6 @@ async def call_check(
 ) -> OutboundResponse:
     """Send a candidate to a check and read its response.
 
-    Args:
-        timeout_s: Seconds until the last byte of the response.
-
     Raises:
         OutboundError: No complete response.
     """

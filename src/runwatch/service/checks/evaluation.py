@@ -32,7 +32,6 @@ class Evaluation:
         failure_class: Why there is no verdict: ``authentication``, ``credential_unavailable``, ``timeout``,
             ``network``, ``egress_rejected``, ``response_too_large``, ``http_error``, ``invalid_response`` or
             ``internal``.
-        is_correct: The hard gate; ``None`` without a verdict.
         quality_score: From 0 to 1; ``None`` without a verdict.
         http_status: Status that the check answered in place of a verdict, if that is the failure.
     """
@@ -60,9 +59,6 @@ async def evaluate(
     """Have a check judge an output within 10 s. Failures of the check or its key never raise.
 
     A check whose key was revoked or has expired is not called: the result is ``credential_unavailable``.
-
-    Args:
-        candidate: The output: text of a model, or any JSON value of an agent.
     """
     try:
         key = await _key_of(database, vault, verifier["verifier_id"])

@@ -38,7 +38,6 @@ class SampleCheck:
     """One sample endpoint.
 
     Attributes:
-        check: Judges a candidate; ``None`` for an endpoint that never does.
         keys: The keys it accepts; ``None`` for a public one.
         answer: A fixed status and body in place of a verdict.
     """
@@ -82,11 +81,7 @@ SAMPLE_CHECKS: Final[Mapping[str, SampleCheck]] = {
 
 
 def admit(name: str, method: str, authorization: str) -> SampleCheck | tuple[int, str]:
-    """Return the endpoint for a call whose body is not read yet, or the status and error of its refusal.
-
-    Args:
-        authorization: The header of that name; empty for none.
-    """
+    """Return the endpoint for a call whose body is not read yet, or the status and error of its refusal."""
     sample = SAMPLE_CHECKS.get(name)
     if sample is None:
         return 404, "not_found"

@@ -27,8 +27,7 @@ NEVER: Final = StopDate()
 def parse_stop(choice: StopChoice, now: datetime) -> StopDate:
     """Convert a choice to a stop date.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the time zone is unknown or the day has already started.
+    Refuses with ``validation_failed`` when the time zone is unknown or the day has already started.
     """
     if choice.days is not None:
         day = now.astimezone(UTC).date() + timedelta(days=choice.days)

@@ -90,8 +90,7 @@ def find(transaction: Transaction, tenant_id: str, verifier_id: str, *, is_retir
 def register(transaction: Transaction, principal: Principal, request: VerifierRequest, report: ProbeReport) -> Row:
     """Store a new output check with the result of its probe, and return its row.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown ``auth_ref``.
+    Refuses with ``validation_failed`` for an unknown ``auth_ref``.
     """
     check_auth_ref(transaction, principal.tenant_id, request.endpoint.url, request.endpoint.auth_ref)
     verifier_id = new_id("vrf", transaction.now)
@@ -172,10 +171,8 @@ def list_changes(row: Row, patch: VerifierPatch, moment: str) -> dict[str, Any]:
 def record_health(transaction: Transaction, row: Row, report: ProbeReport) -> Row:
     """Store the result of a probe and return the row; the revision stays.
 
-    A result for an endpoint that was replaced in the meantime is not stored.
-
-    Raises:
-        RefusalError: ``not_found`` when the check was retired in the meantime.
+    A result for an endpoint that was replaced in the meantime is not stored. Refuses with ``not_found`` when the check
+    was retired in the meantime.
     """
     found = find(transaction, row["tenant_id"], row["verifier_id"])
     if found["endpoint"] != row["endpoint"]:
@@ -192,8 +189,7 @@ def record_health(transaction: Transaction, row: Row, report: ProbeReport) -> Ro
 def retire(transaction: Transaction, principal: Principal, verifier_id: str) -> None:
     """Retire an output check and discard its keys; its row stays for receipts that name it. Repeating it does nothing.
 
-    Raises:
-        RefusalError: ``not_found``.
+    Refuses with ``not_found``.
     """
     row = find(transaction, principal.tenant_id, verifier_id, is_retired_too=True)
     if row["retired_at"] is not None:

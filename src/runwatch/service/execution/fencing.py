@@ -34,11 +34,7 @@ def claim(transaction: Transaction, execution_id: str) -> tuple[RunState, int]:
 
 
 class FencedDatabase:
-    """The database as one driver of a run uses it.
-
-    Args:
-        fence: The number of the driver's claim.
-    """
+    """The database as one driver of a run uses it."""
 
     def __init__(self, database: TransactionRunner, execution_id: str, fence: int) -> None:
         self._database = database

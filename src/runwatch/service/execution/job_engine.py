@@ -100,7 +100,6 @@ class JobEngine(Engine):
     """Driver of the runs of the database, several at once.
 
     Args:
-        parameters: Parameters of a connection to the database.
         max_runs: Most runs that this process drives at once; with 0 it does the upkeep of all runs alone.
     """
 

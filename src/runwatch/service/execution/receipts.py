@@ -20,9 +20,6 @@ def build_receipt(run: RunState, live: LiveRun | None = None) -> dict[str, Any]:
 
     ``totals.usd`` is the known part of the spend. If calls ended with unknown cost, ``unknown_calls`` beside it counts
     them, and ``estimated_calls`` those with an estimated cost; neither is in the specification.
-
-    Args:
-        live: Everything recorded of a live run; ``None`` for a test run.
     """
     assert run.completed_at is not None
     ended = {} if run.reason is None else {"reason": run.reason}

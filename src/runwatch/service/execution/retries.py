@@ -33,7 +33,6 @@ async def retry_forever(
 
     Args:
         failure: What cannot be done, for the log.
-        is_over: Returns whether to make no other attempt.
 
     Raises:
         FencedOutError: Another driver has claimed the run.

@@ -36,9 +36,8 @@ _AGENTS: Final = "`runwatch agents list` shows them, with their repositories and
 def require_agent(transaction: Transaction, tenant_id: str, request: ReviewComposerRequest) -> None:
     """Check that the agent and the repository named by a run exist and are ready.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an
-            agent that is not ready or a repository that is not connected.
+    Refuses with ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an agent
+    that is not ready or a repository that is not connected.
     """
     if github.find(transaction, tenant_id, request.repository) is None:
         raise RefusalError(
@@ -59,11 +58,7 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
 
 
 def decide(run: RunState, composer: Mapping[str, Any], now: datetime) -> Transition:
-    """Complete a run with its packet.
-
-    Args:
-        composer: Member ``review_composer`` of its request.
-    """
+    """Complete a run with its packet."""
     request = ReviewComposerRequest.model_validate(composer)
     decided = replace(run.slices[0], packet=build_packet(request, now))
     unchecked = state_machine.no_evaluation("review_composer", now)

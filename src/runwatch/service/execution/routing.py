@@ -43,7 +43,6 @@ def candidates(
     """Return the options of a run, best first.
 
     Args:
-        data_classes: Data classes of the run; an option is granted all of them.
         required_arm_id: The only arm that may run; the list then holds it or is empty.
         cost_coefficient: Weight of cost against quality, 0 to 1.
     """
@@ -88,11 +87,7 @@ def _route(arm: Row, deployment: Row, connection: Row) -> tuple[Row, Row] | None
 
 
 def score(cost_class: str | None, verdicts: int, accepted: int, cost_coefficient: float) -> float:
-    """Score an option from 0 to 1; higher is better.
-
-    Args:
-        accepted: Number of those that accepted it.
-    """
+    """Score an option from 0 to 1; higher is better."""
     known = cost_class if cost_class is not None and cost_class in CHEAPNESS else DEFAULT_CLASS
     quality = (accepted + PRIOR_VERDICTS * PRIOR_QUALITY[known]) / (verdicts + PRIOR_VERDICTS)
     return round((1 - cost_coefficient) * quality + cost_coefficient * CHEAPNESS[known], _DIGITS)

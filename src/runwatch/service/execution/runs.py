@@ -57,8 +57,7 @@ _find: Final = finder(runs_table, "execution_id", "run")
 def find(transaction: Transaction, tenant_id: str, execution_id: str) -> RunState:
     """Return a run of an organization.
 
-    Raises:
-        RefusalError: ``not_found`` for an unknown id or a run of another organization.
+    Refuses with ``not_found`` for an unknown id or a run of another organization.
     """
     return run_from_row(_find(transaction, tenant_id, execution_id))
 

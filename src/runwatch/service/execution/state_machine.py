@@ -28,12 +28,10 @@ class SliceState:
     """One part of a run's work.
 
     Attributes:
-        capability: What an arm must be able to do.
         recorded_check: Latest RecordedCheck (manual: interface, "Receipt fields").
         work: ``arm_id``, ``provider``, ``model_key`` and ``phase`` of the last provider call started, for live runs;
             after their end, of the call whose output was taken or judged last, if there is one.
         finish_reason: Why the output of the last call ends; see :data:`runwatch.records.states.INCOMPLETE`.
-        estimated_calls: Number of provider calls with an estimated cost.
     """
 
     slice_id: str
@@ -207,11 +205,10 @@ def start_slice(run: RunState, now: datetime) -> Transition:
 def progress(
     run: RunState, reason: str, now: datetime, *, arm_id: str | None = None, artifact_id: str | None = None
 ) -> Transition:
-    """Record that the slice's work continues in another way. Both members are not in the specification.
+    """Record that the slice's work continues in another way.
 
-    Args:
-        arm_id: The saved model that takes over.
-        artifact_id: Hash of the skill text used.
+    The members ``arm_id``, the saved model that takes over, and ``artifact_id``, the hash of the skill text used, are
+    not in the specification.
     """
     part = replace(run.slices[0], status="progress")
     event = lifecycle_event("progress", now, part, reason=reason, arm_id=arm_id, artifact_id=artifact_id)

@@ -86,10 +86,7 @@ def submit(
 def cancel(transaction: Transaction, tenant_id: str, key_id: str, execution_id: str) -> RunState:
     """Cancel a run that is not final and record the key that did it. The engine stops driving it after the commit.
 
-    A provider call in progress is not undone.
-
-    Raises:
-        RefusalError: ``not_found``, or ``invalid_state`` for a final run.
+    A provider call in progress is not undone. Refuses with ``not_found``, or ``invalid_state`` for a final run.
     """
     run = runs.find(transaction, tenant_id, execution_id)
     if run.is_final:

@@ -87,7 +87,6 @@ class ServiceApp:
 
     Args:
         host: The host it listens on, which callers may name besides those of this machine.
-        sample_checks: Serves the sample organization's output checks; ``None`` without a sample.
     """
 
     def __init__(
@@ -283,10 +282,7 @@ class ServiceApp:
         """Authenticate the caller before any of the body is read, and count the request.
 
         A valid key is recognized before any limit applies, so that callers without one never lock it out. A browser's
-        requests to private pages count apart from those of a key.
-
-        Raises:
-            RefusalError: ``unauthenticated`` or ``rate_limited``.
+        requests to private pages count apart from those of a key. Refuses with ``unauthenticated`` or ``rate_limited``.
         """
         try:
             principal = await self._find_principal(visit, endpoint)

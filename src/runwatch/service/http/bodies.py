@@ -25,12 +25,9 @@ def decode_body(
 ) -> tuple[Any, str]:
     """Decode the JSON value of a request body and its digest; with ``takes_form`` also the fields of an HTML form.
 
-    Runs on any thread. Without ``takes_digest`` the digest is empty.
-
-    Raises:
-        RefusalError: ``unsupported_media_type`` when the body is compressed or not declared as JSON,
-            ``validation_failed`` when it is not JSON, has duplicate members or a misplaced secret, or is missing where
-            required.
+    Runs on any thread. Without ``takes_digest`` the digest is empty. Refuses with ``unsupported_media_type`` when the
+    body is compressed or not declared as JSON, ``validation_failed`` when it is not JSON, has duplicate members or a
+    misplaced secret, or is missing where required.
     """
     if body and any(encoding.strip().lower() != "identity" for encoding in request.headers.getlist("content-encoding")):
         raise RefusalError("unsupported_media_type", "Send the body without a Content-Encoding.", headers=_PLAIN_BODIES)
@@ -60,8 +57,7 @@ def decode_body(
 def parse_body(model: type[Body], content: Any) -> Body:
     """Parse the decoded body of a request; a missing body counts as an empty object.
 
-    Raises:
-        RefusalError: ``validation_failed``, with one entry per field.
+    Refuses with ``validation_failed``, with one entry per field.
     """
     try:
         return model.model_validate({} if content is None else content)

@@ -56,7 +56,6 @@ class Bounds:
     """Limits of connections.
 
     Attributes:
-        tcp: Over TCP.
         unix: Over a Unix socket; as many more may wait there for their first request to be read.
         waiting: Over TCP, waiting for their first request to be read.
     """

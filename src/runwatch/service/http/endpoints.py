@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import Table
 from starlette.routing import compile_path
 
 from runwatch.service.access.roles import MANAGE, READ
@@ -12,12 +13,21 @@ from runwatch.service.errors import RefusalError
 from runwatch.service.http.bodies import Body, parse_body
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import Handler, ServiceCall
-from runwatch.service.transaction import Transaction
+from runwatch.service.transaction import Row, Transaction
 
 
 def shows(function: Callable[[Transaction, ServiceCall], object]) -> Handler:
     """Make a handler that responds with what one read of the database gives."""
     return lambda call: call.show(lambda transaction: function(transaction, call))
+
+
+def lists(member: str, table: Table, row_json: Callable[[Row], object]) -> Handler:
+    """Make a handler that responds with all rows of the organization, newest first: such a list has no pages."""
+    return shows(
+        lambda transaction, call: {
+            member: [row_json(row) for row in transaction.newest(table, {"tenant_id": call.tenant_id})]
+        }
+    )
 
 
 def writes(effect: Callable[[Transaction, ServiceCall], object]) -> Handler:
@@ -41,8 +51,6 @@ class Endpoint:
 
     Attributes:
         method: ``GET`` (which also serves ``HEAD``), ``POST``, …
-        path: With parameters in braces, ``/v1/executions/{execution_id}``.
-        takes_body: Whether a JSON body is required.
         needs_key: Whether an ``Idempotency-Key`` is required; every mutation honors one.
         is_one_write: Whether the handler changes nothing but by one :meth:`ServiceCall.write_with`; see
             :meth:`ServiceCall.respond_once`.
@@ -88,9 +96,8 @@ class Router:
     def find(self, method: str, path: str) -> tuple[Endpoint, Mapping[str, str]]:
         """Return the endpoint and the path's parameters.
 
-        Raises:
-            RefusalError: ``not_found`` for an unknown path, ``method_not_allowed`` for a method that the path does not
-                offer.
+        Refuses with ``not_found`` for an unknown path, ``method_not_allowed`` for a method that the path does not
+        offer.
         """
         wanted = "GET" if method == "HEAD" else method
         for pattern, methods in self._paths:

@@ -255,8 +255,7 @@ def _clean(text: str) -> str:
 def read_form(body: bytes) -> Mapping[str, str]:
     """Parse the fields of an HTML form; the last value of each name wins.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the body is not a form.
+    Refuses with ``validation_failed`` when the body is not a form.
     """
     try:
         fields = parse_qsl(

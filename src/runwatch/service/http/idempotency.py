@@ -40,8 +40,7 @@ _NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\Z")
 def read_key(values: Sequence[str], *, is_required: bool) -> str | None:
     """Return the key in a request's ``Idempotency-Key`` headers; a blank one counts as none.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the key is too long, ambiguous, a secret, or missing where required.
+    Refuses with ``validation_failed`` when the key is too long, ambiguous, a secret, or missing where required.
     """
     if len(values) > 1:
         raise make_validation_error((HEADER, "Send this header once."))
@@ -144,7 +143,6 @@ class IdempotentRequest:
 
     Attributes:
         endpoint: Method and path, including the ids in the path.
-        digest: Result of :func:`hash_body` for its body.
     """
 
     principal: Principal
@@ -160,9 +158,7 @@ class IdempotentRequest:
     def first_response(self, transaction: Transaction) -> ServiceResponse | None:
         """Return the earlier response to the same request, or ``None`` when this is the first.
 
-        Raises:
-            RefusalError: ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another
-                body.
+        Refuses with ``permission_denied`` for a key of another principal, ``idempotency_conflict`` for another body.
         """
         row = transaction.one(idempotency_table, self._row)
         if row is None or row["recorded_at"] <= format_iso(transaction.now - KEY_LIFETIME):

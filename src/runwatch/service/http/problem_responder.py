@@ -56,11 +56,7 @@ def problem_json(refusal: RefusalError) -> dict[str, Any]:
 
 
 class ProblemResponder:
-    """Converts refusals to responses, and stores every Problem of a caller with a key and some of the others.
-
-    Args:
-        timers: Schedules writing the Problems of callers without a key.
-    """
+    """Converts refusals to responses, and stores every Problem of a caller with a key and some of the others."""
 
     def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
         self._database = database

@@ -86,11 +86,7 @@ _buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
 
 
 class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
-    """One connection.
-
-    Args:
-        is_keyed: Whether its first request has a valid key.
-    """
+    """One connection."""
 
     def __init__(
         self,

@@ -55,11 +55,7 @@ class Share:
         self.reserved = 0
 
     def reserve(self, count: int) -> None:
-        """Reserve more bytes.
-
-        Raises:
-            RefusalError: ``rate_limited`` when all requests together have reserved the maximum.
-        """
+        """Reserve more bytes. Refuses with ``rate_limited`` when all requests together have reserved the maximum."""
         if self._whole.reserved + count > self._whole.most:
             detail = "The service is reading as many request bodies as it can. Send this one again."
             raise RefusalError("rate_limited", detail, retry_after_s=1)
@@ -89,9 +85,6 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
 
     A ``Content-Length`` above the limit is refused before a byte is read; bodies with a wrong length or in chunks are
     counted as they arrive.
-
-    Args:
-        most: The limit in bytes.
 
     Raises:
         RefusalError: ``request_too_large``, or ``rate_limited`` while too many bytes are in flight.
@@ -146,11 +139,7 @@ class RateWindow:
 
 
 class RateLimiter:
-    """Limit of requests per key and minute.
-
-    Args:
-        requests_per_minute: The limit; ``None`` for none.
-    """
+    """Limit of requests per key and minute."""
 
     def __init__(self, requests_per_minute: int | None, clock: Clock) -> None:
         self.requests_per_minute: Final = requests_per_minute
@@ -159,9 +148,8 @@ class RateLimiter:
     async def admit(self, key_id: str) -> None:
         """Count one request of a key.
 
-        Raises:
-            RefusalError: ``rate_limited``, with the seconds until the oldest request leaves the window. A refused
-                request does not count.
+        Refuses with ``rate_limited``, with the seconds until the oldest request leaves the window. A refused request
+        does not count.
         """
         if self._window is not None:
             self._window.admit(key_id, self.detail)
@@ -211,11 +199,7 @@ class AnonymousLimits:
         self._all_sign_ups = RateWindow(ALL_SIGN_UPS_PER_HOUR, HOUR_S, clock)
 
     def admit(self, peer: str) -> None:
-        """Count one request to an open endpoint.
-
-        Raises:
-            RefusalError: ``rate_limited``; such a request does not count.
-        """
+        """Count one request to an open endpoint. Refuses with ``rate_limited``; such a request does not count."""
         self._requests.admit(peer, f"One address may send {self._most} requests a minute without a key.")
 
     def refuse(self, peer: str, refusal: RefusalError) -> RefusalError:
@@ -228,11 +212,7 @@ class AnonymousLimits:
         return refusal
 
     def sign_up(self, peer: str) -> None:
-        """Count one sign-up.
-
-        Raises:
-            RefusalError: ``rate_limited``, with the seconds until the next one is allowed.
-        """
+        """Count one sign-up. Refuses with ``rate_limited``, with the seconds until the next one is allowed."""
         if wait := max(self._sign_ups.wait_s(peer), self._all_sign_ups.wait_s()):
             detail = f"One address may sign up {SIGN_UPS_PER_HOUR} times an hour, all together {ALL_SIGN_UPS_PER_HOUR}."
             raise RefusalError("rate_limited", detail, retry_after_s=wait)

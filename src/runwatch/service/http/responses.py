@@ -17,7 +17,6 @@ class ServiceResponse:
     """A response.
 
     Attributes:
-        body: The exact bytes; empty for 204.
         kept: What to store for the idempotency key in place of the body; ``None`` for the body itself.
         further_parts: What follows the body, made as fast as the caller reads it; ``None`` if the body is whole, as in
             every response to a mutation.

@@ -23,11 +23,7 @@ READ_S: Final = 5.0
 
 
 class SampleCheckApp:
-    """The ASGI application of the sample endpoints.
-
-    Args:
-        in_flight: Bytes of bodies without a key, which include candidates.
-    """
+    """The ASGI application of the sample endpoints."""
 
     def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
         self._clock = clock

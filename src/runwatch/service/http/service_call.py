@@ -24,7 +24,6 @@ class ServiceCall:
     Attributes:
         principal: The holder of its key or session, or
             :data:`~runwatch.service.access.authentication.ANONYMOUS` at an open endpoint.
-        content: The decoded JSON body; ``None`` without one.
         idempotent: The same request with its idempotency key, for a mutation that has one.
         is_form: Whether the body came from an HTML form, whose response the user sees.
         cookie: The browser session's cookie, whether or not the endpoint accepts it.

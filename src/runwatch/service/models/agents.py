@@ -42,8 +42,7 @@ def list_all(transaction: Transaction, tenant_id: str) -> list[Row]:
 def find(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return a review agent of an organization.
 
-    Raises:
-        RefusalError: ``not_found`` for an unknown id, one of another organization, or an arm that is no review agent.
+    Refuses with ``not_found`` for an unknown id, one of another organization, or an arm that is no review agent.
     """
     row = arms.find(transaction, tenant_id, arm_id)
     if row["repository"] is None:
@@ -75,8 +74,7 @@ def agent_json(transaction: Transaction, row: Row) -> dict[str, Any]:
 def register(transaction: Transaction, principal: Principal, request: AgentRequest, report: dict[str, Any]) -> Row:
     """Store a new agent with the private data grant and its protocol's tag.
 
-    Raises:
-        RefusalError: ``invalid_state`` when the repository is not connected.
+    Refuses with ``invalid_state`` when the repository is not connected.
     """
     connection = github.find(transaction, principal.tenant_id, request.repository)
     if connection is None:

@@ -90,7 +90,6 @@ def revise(
     """Change an option. An agent that moves to another origin loses the key entered for the old one.
 
     Args:
-        request: The whole option after the change.
         changed: Members named by the change; only these are checked against the certified model.
         preflight: Result for an agent's new address; ``None`` keeps the agent's status.
 
@@ -109,8 +108,7 @@ def revise(
 def changeable(transaction: Transaction, tenant_id: str, arm_id: str) -> Row:
     """Return an option that can still be changed.
 
-    Raises:
-        RefusalError: ``not_found``; ``invalid_state`` for a disabled option.
+    Refuses with ``not_found``; ``invalid_state`` for a disabled option.
     """
     row = find(transaction, tenant_id, arm_id)
     if row["status"] == "disabled":
@@ -291,9 +289,8 @@ def _provider_names(deployment: Row, connection: Row) -> set[str]:
 def _credential(transaction: Transaction, tenant_id: str, credential_ref: str | None) -> Row | None:
     """Return the connection named by a credential reference, or ``None`` without a reference.
 
-    Raises:
-        RefusalError: ``validation_failed`` when no connection of the organization matches. The reference decides whose
-            key and prices a run uses, so an unknown one is never ignored.
+    Refuses with ``validation_failed`` when no connection of the organization matches. The reference decides whose key
+    and prices a run uses, so an unknown one is never ignored.
     """
     if credential_ref is None:
         return None

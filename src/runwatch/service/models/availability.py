@@ -46,58 +46,55 @@ def is_removed(deployment: Row, connection: Row) -> bool:
 
 def find_status(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, str | None]:
     """Return the status of a model option that is not disabled, and the reason if it is not ready."""
-    if not is_usable(connection):
-        return "degraded", _connection_reason(connection)
-    connection_id, name = connection["connection_id"], deployment["upstream_ref"]
-    if is_removed(deployment, connection):
-        again = runwatch_command("sources sync", connection_id, model=name)
-        return "degraded", f"Removed by your organization from {connection_id}. To add it again: {again}"
-    if deployment["status"] != "listed":
-        if deployment["definition"]["lifecycle"] == "retired":
-            return "degraded", "Retired by its provider."
-        again = runwatch_command("sources sync", connection_id)
-        return "degraded", f"No longer served by {connection_id}. To read its list again: {again}"
-    if why := connection["endpoint"].get(FAILED, {}).get(name):
-        again = runwatch_command("sources test", connection_id)
-        return "degraded", f"Failed its last test: {why}. To test it again: {again}"
-    if not set(grants) <= set(deployment["data_classes"]):
-        return "degraded", "No longer certified for every data class that the option is granted."
-    return READY
+    obstacle = _find_obstacle(grants, deployment, connection)
+    return READY if obstacle is None else ("degraded", obstacle[0])
 
 
 def route_availability(grants: Collection[str], deployment: Row, connection: Row) -> dict[str, Any] | None:
     """Return ``route_availability`` of a model option; ``None`` when the route is available (manual: interface,
     "Arms").
     """
+    obstacle = _find_obstacle(grants, deployment, connection)
+    if obstacle is None and deployment["definition"]["lifecycle"] == "deprecated":
+        return _unavailable("deprecated", "provider_deprecated", _find_end(deployment))
+    return None if obstacle is None else obstacle[1]
+
+
+def _find_obstacle(grants: Collection[str], deployment: Row, connection: Row) -> tuple[str, dict[str, Any]] | None:
+    """Return why a model option is not ready, as a reason and as ``route_availability``."""
+    connection_id, name = connection["connection_id"], deployment["upstream_ref"]
     if connection["revoked_at"] is not None:
-        return _unavailable("suspended", "operator_suspended", connection["revoked_at"])
+        route = _unavailable("suspended", "operator_suspended", connection["revoked_at"])
+        return "Disconnected from its source.", route
+    test = runwatch_command("sources test", connection_id)
     if not is_usable(connection):
-        return _unavailable("suspended", "not_ready", connection["updated_at"])
+        why = f"Not tested since its connection {connection_id} last changed. To test it: {test}"
+        if connection["test_state"] == "failed":
+            why = f"Failed test of its connection {connection_id}. To test it again: {test}"
+        return why, _unavailable("suspended", "not_ready", connection["updated_at"])
     if is_removed(deployment, connection):
-        return _unavailable("suspended", "operator_suspended", deployment["updated_at"])
-    lifecycle, since = deployment["definition"]["lifecycle"], deployment["definition"].get("lifecycle_since")
-    if lifecycle == "retired":
-        return _unavailable("retired", "provider_deprecated", since or deployment["updated_at"])
+        again = runwatch_command("sources sync", connection_id, model=name)
+        why = f"Removed by your organization from {connection_id}. To add it again: {again}"
+        return why, _unavailable("suspended", "operator_suspended", deployment["updated_at"])
+    if deployment["definition"]["lifecycle"] == "retired":
+        return "Retired by its provider.", _unavailable("retired", "provider_deprecated", _find_end(deployment))
     if deployment["status"] != "listed":
-        return _unavailable("retired", "absent_from_feed", deployment["updated_at"])
-    if deployment["upstream_ref"] in connection["endpoint"].get(FAILED, {}):
-        return _unavailable("suspended", "not_ready", connection["updated_at"])
+        again = runwatch_command("sources sync", connection_id)
+        why = f"No longer served by {connection_id}. To read its list again: {again}"
+        return why, _unavailable("retired", "absent_from_feed", deployment["updated_at"])
+    if failure := connection["endpoint"].get(FAILED, {}).get(name):
+        why = f"Failed its last test: {failure}. To test it again: {test}"
+        return why, _unavailable("suspended", "not_ready", connection["updated_at"])
     if not set(grants) <= set(deployment["data_classes"]):
-        return _unavailable("quarantined", "drift", deployment["updated_at"])
-    if lifecycle == "deprecated":
-        return _unavailable("deprecated", "provider_deprecated", since or deployment["updated_at"])
+        why = "No longer certified for every data class that the option is granted."
+        return why, _unavailable("quarantined", "drift", deployment["updated_at"])
     return None
+
+
+def _find_end(deployment: Row) -> str:
+    """Return when the provider announced or made the end of a model, as far as that is known."""
+    return str(deployment["definition"].get("lifecycle_since") or deployment["updated_at"])
 
 
 def _unavailable(status: str, reason: str, since: str) -> dict[str, Any]:
     return {"status": status, "reason": reason, "since": since, "until": None}
-
-
-def _connection_reason(connection: Row) -> str:
-    if connection["revoked_at"] is not None:
-        return "Disconnected from its source."
-    connection_id = connection["connection_id"]
-    test = runwatch_command("sources test", connection_id)
-    if connection["test_state"] == "failed":
-        return f"Failed test of its connection {connection_id}. To test it again: {test}"
-    return f"Not tested since its connection {connection_id} last changed. To test it: {test}"

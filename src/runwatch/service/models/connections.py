@@ -104,8 +104,7 @@ find: Final = finder(connections_table, "connection_id", "source connection")
 def find_open(transaction: Transaction, tenant_id: str, connection_id: str) -> Row:
     """Return a connection that is not disconnected.
 
-    Raises:
-        RefusalError: ``not_found``; ``invalid_state`` for a disconnected one.
+    Refuses with ``not_found``; ``invalid_state`` for a disconnected one.
     """
     row = find(transaction, tenant_id, connection_id)
     if row["revoked_at"] is not None:
@@ -143,9 +142,8 @@ def connect(
 def add(transaction: Transaction, tenant_id: str, handoff_id: str, display_name: str) -> Row:
     """Connect a source with the credential of a completed handoff. The connection is disabled until a test passes.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown handoff; ``invalid_state`` for one that is not completed, is
-            used or expired.
+    Refuses with ``validation_failed`` for an unknown handoff; ``invalid_state`` for one that is not completed, is used
+    or expired.
     """
     return _insert(transaction, tenant_id, display_name, handoffs.consume(transaction, tenant_id, handoff_id))
 
@@ -235,9 +233,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     """Record a passed test with the base URL that works and the models listed there.
 
     Models that failed where others answered are recorded with their failure; one that was never served is not kept.
-
-    Raises:
-        RefusalError: ``invalid_state`` when the connection has changed since it was read for the test.
+    Refuses with ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     now = format_iso(transaction.now)
@@ -296,8 +292,7 @@ def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
 def record_failure(transaction: Transaction, tested: Row, error: ProviderError) -> Row:
     """Record a failed test and the source's response.
 
-    Raises:
-        RefusalError: ``invalid_state`` when the connection has changed since it was read for the test.
+    Refuses with ``invalid_state`` when the connection has changed since it was read for the test.
     """
     row = unchanged(transaction, tested)
     _change(
@@ -457,8 +452,7 @@ def named_handles(transaction: Transaction) -> set[str]:
 def unchanged(transaction: Transaction, before: Row) -> Row:
     """Return the current connection if it is unchanged since its source was called.
 
-    Raises:
-        RefusalError: ``invalid_state`` when it was disconnected or its credential replaced.
+    Refuses with ``invalid_state`` when it was disconnected or its credential replaced.
     """
     row = find_open(transaction, before["tenant_id"], before["connection_id"])
     if row["binding_revision"] != before["binding_revision"]:

@@ -44,11 +44,7 @@ def begin(
     *,
     origin: str,
 ) -> tuple[Row, str | None]:
-    """Store a new handoff and return it with the address of its page, or ``None`` if no secret is needed.
-
-    Args:
-        endpoint: Result of :func:`runwatch.service.models.sources.endpoint_of`.
-    """
+    """Store a new handoff and return it with the address of its page, or ``None`` if no secret is needed."""
     now = format_iso(transaction.now)
     handoff_id = new_id("hand", transaction.now)
     is_keyless = auth_scheme == KEYLESS
@@ -107,9 +103,7 @@ def expire(transaction: Transaction, tenant_id: str) -> list[str]:
 def complete(transaction: Transaction, token: str, handle: str) -> Row:
     """Complete a handoff with the secret stored under a handle, and use up its page, which has the same lifetime.
 
-    Raises:
-        RefusalError: ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or
-            expired.
+    Refuses with ``not_found`` for an unknown page, ``invalid_state`` when the page or the handoff is used or expired.
     """
     intent = private_entry.use(transaction, KIND, token)
     row = find(transaction, intent.tenant_id, intent.subject_id)
@@ -129,9 +123,7 @@ def complete(transaction: Transaction, token: str, handle: str) -> Row:
 def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
     """Use up a completed handoff and return it as it was, with the handle of its secret for the connection.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or
-            expired.
+    Refuses with ``validation_failed`` for an unknown handoff, ``invalid_state`` for one not completed, used or expired.
     """
     row = transaction.one(handoffs_table, {"handoff_intent_id": handoff_id, "tenant_id": tenant_id})
     if row is None:
@@ -147,11 +139,7 @@ def consume(transaction: Transaction, tenant_id: str, handoff_id: str) -> Row:
 
 
 def handoff_json(row: Row, connected: SourceConnection | None = None) -> dict[str, Any]:
-    """Build the JSON of a handoff; ``endpoint`` and ``connected_as`` are not in the specification.
-
-    Args:
-        connected: The open connection to the same source and address, if there is one.
-    """
+    """Build the JSON of a handoff; ``endpoint`` and ``connected_as`` are not in the specification."""
     shown = pick(row, _SHOWN)
     shown["endpoint"] = pick(row["endpoint"], "base_url protocol_profile")
     if row["source_scope"] is not None:

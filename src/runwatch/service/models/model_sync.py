@@ -37,7 +37,6 @@ def sync(
 
     Args:
         asked: The connection as it was when the source was asked.
-        prices: Prices to add to the connection's own.
 
     Raises:
         RefusalError: ``invalid_state`` when the connection has changed since it was read or is not usable;
@@ -84,8 +83,7 @@ def sync(
 def remove(transaction: Transaction, row: Row, names: Sequence[str]) -> list[Row]:
     """Take models off a connection. They stay off until a user names them again, even if the source lists them.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the connection has no such model.
+    Refuses with ``validation_failed`` when the connection has no such model.
     """
     endpoint = row["endpoint"]
     named, failed = endpoint.get("models", []), endpoint.get(FAILED, {})

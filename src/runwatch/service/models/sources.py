@@ -93,9 +93,8 @@ def profiles(configured: Iterable[SourceDefinition]) -> dict[str, SourceDefiniti
 def find(known: Mapping[str, SourceDefinition], source_id: str, auth_scheme: str) -> SourceDefinition:
     """Return the source to connect.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown source or a scheme it does not accept, ``invalid_state`` for
-            a source or scheme that this service does not support.
+    Refuses with ``validation_failed`` for an unknown source or a scheme it does not accept, ``invalid_state`` for a
+    source or scheme that this service does not support.
     """
     profile = known.get(source_id)
     if profile is None:
@@ -115,11 +114,9 @@ def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequ
     """Build the ``endpoint`` column of handoffs and connections for a source.
 
     A server on this machine or in its own network may receive every known data class, because the data stays in that
-    network. For any other address only each model's own statement counts.
-
-    Raises:
-        RefusalError: ``validation_failed`` when the address is missing or may not be chosen, the protocol is not one of
-            the source's, or a server without a key is not on this machine.
+    network. For any other address only each model's own statement counts. Refuses with ``validation_failed`` when the
+    address is missing or may not be chosen, the protocol is not one of the source's, or a server without a key is not
+    on this machine.
     """
     asked = asked or EndpointRequest()
     base_url = profile.base_url

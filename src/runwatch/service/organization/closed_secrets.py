@@ -17,7 +17,6 @@ def find_closed(
     """Return the records that use a secret which cannot be opened.
 
     Args:
-        handles: Handles of the secrets that cannot be opened.
         tenant_id: Restricts the records to one organization; ``None`` for all.
     """
     return tuple(_closed(frozenset(handles), transaction, tenant_id)) if handles else ()

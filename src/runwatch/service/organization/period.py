@@ -56,8 +56,7 @@ def month_of(moment: datetime) -> tuple[datetime, datetime]:
 def read_period(query: Mapping[str, str], now: datetime) -> ServicePeriod:
     """Parse the ``period`` of a report, or its ``from`` and ``to``.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an invalid format, only one end, or both ways at once.
+    Refuses with ``validation_failed`` for an invalid format, only one end, or both ways at once.
     """
     month = query.get("period", "")
     window = read_window(query)

@@ -61,7 +61,6 @@ def add(
     """Store a new proposal and return its id.
 
     Args:
-        diff: The change of the editable regions, as text.
         verifier_evidence: The output check's statement on the candidate; no task output.
         candidate: The whole text that would replace the skill's; without it the proposal cannot be approved.
         parent_score: Score of that artifact, 0 to 1.
@@ -106,11 +105,7 @@ def page(
     before: int | None,
     limit: int,
 ) -> Sequence[Row]:
-    """Return a page of proposals of an organization, newest first.
-
-    Args:
-        status: One of :data:`STATES`; ``None`` for all.
-    """
+    """Return a page of proposals of an organization, newest first."""
     where: dict[str, object] = {"tenant_id": tenant_id}
     if arm_id is not None:
         where["arm_id"] = arm_id
@@ -131,9 +126,6 @@ def decide(
     transaction: Transaction, principal: Principal, proposal_id: str, decision: str, reason: str | None = None
 ) -> Row:
     """Approve or reject a proposal, record who did, and return the updated row.
-
-    Args:
-        decision: ``approved`` or ``rejected``.
 
     Raises:
         RefusalError: ``not_found``; ``invalid_state`` when it is not pending, or for an approval when the skill has

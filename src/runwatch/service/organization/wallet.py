@@ -34,9 +34,8 @@ PLATFORM_FEE_USD: Final = Decimal(0)
 def admit_run(transaction: Transaction, tenant_id: str, mode: str) -> None:
     """Check that an organization may submit a run now.
 
-    Raises:
-        RefusalError: ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any,
-            with the seconds until the end of the month.
+    Refuses with ``credit_wallet_frozen`` or ``insufficient_credit`` for a live run, ``quota_exceeded`` for any, with
+    the seconds until the end of the month.
     """
     if mode == "live":
         _check_funds(transaction, tenant_id)
@@ -88,29 +87,23 @@ def set_limits(
     transaction: Transaction,
     tenant_id: str,
     *,
-    balance_usd: Decimal | None = None,
-    is_frozen: bool | None = None,
     executions_per_month: int | None = None,
     concurrency: int | None = None,
 ) -> None:
-    """Set limits of an organization; ``None`` keeps the current value.
-
-    Args:
-        balance_usd: The new balance in US dollars; the difference is recorded as a manual adjustment.
-        is_frozen: Whether to refuse live runs whatever the balance; creates a balance of zero if none is kept.
-    """
-    if balance_usd is not None or is_frozen is not None:
-        before = _start_balance(transaction, tenant_id)
-        if is_frozen is not None:
-            transaction.change(wallets_table, {"tenant_id": tenant_id}, is_frozen=is_frozen)
-        if balance_usd is not None and balance_usd != before:
-            change, why = amounts.less(balance_usd, before), "Balance set where the service runs"
-            _change_balance(transaction, tenant_id, balance_usd, change, why)
+    """Set limits of an organization; ``None`` keeps the current value."""
     given = {"executions_per_month": executions_per_month, "concurrency": concurrency}
     changed = {name: value for name, value in given.items() if value is not None}
     if changed:
         where = {"tenant_id": tenant_id}
         transaction.put(tenant_limits_table, where, transaction.one(tenant_limits_table, where), **changed)
+
+
+def set_balance(transaction: Transaction, tenant_id: str, usd: Decimal) -> None:
+    """Set the balance in US dollars; the difference is recorded as a manual adjustment."""
+    before = _start_balance(transaction, tenant_id)
+    if usd != before:
+        change = amounts.less(usd, before)
+        _change_balance(transaction, tenant_id, usd, change, "Balance set where the service runs")
 
 
 def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) -> None:
@@ -120,7 +113,7 @@ def set_start_balance(transaction: Transaction, tenant_id: str, usd: Decimal) ->
     if known is not None and Decimal(known["amount_usd"]) == usd:
         return
     transaction.put(start_balances_table, where, known, amount_usd=str(usd))
-    set_limits(transaction, tenant_id, balance_usd=usd)
+    set_balance(transaction, tenant_id, usd)
 
 
 def spendable(transaction: Transaction, tenant_id: str) -> Decimal | None:

@@ -50,12 +50,7 @@ _log: Final = logging.getLogger("runwatch.service.organization.deliverer")
 
 
 class WebhookSender:
-    """Sender of one service's deliveries.
-
-    Args:
-        policy: Addresses allowed for deliveries.
-        is_shared: Whether other processes send too.
-    """
+    """Sender of one service's deliveries."""
 
     def __init__(
         self,

@@ -78,11 +78,7 @@ def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
 
 
 def add(transaction: Transaction, tenant_id: str, url: str, event_types: list[str], secret_handle: str) -> Row:
-    """Store a new webhook.
-
-    Raises:
-        RefusalError: ``invalid_state`` when the organization has the most webhooks allowed.
-    """
+    """Store a new webhook. Refuses with ``invalid_state`` when the organization has the most webhooks allowed."""
     if transaction.count(webhooks_table, {"tenant_id": tenant_id}) >= WEBHOOKS_EACH:
         raise RefusalError("invalid_state", f"An organization has at most {WEBHOOKS_EACH} webhooks.")
     webhook_id = new_id("wh", transaction.now)
@@ -142,12 +138,7 @@ def secret_handles(transaction: Transaction) -> set[str]:
 
 
 def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:
-    """Queue a delivery of a final run for every webhook subscribed to its event.
-
-    Args:
-        transaction: The transaction that ends the run.
-        execution: JSON of the final run.
-    """
+    """Queue a delivery of a final run for every webhook subscribed to its event."""
     event_type = f"execution.{execution['status']}"
     receivers = [row for row in every(transaction, tenant_id) if event_type in row["event_types"]]
     if not receivers:
@@ -177,8 +168,7 @@ def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, An
 def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
     """Queue the same event for the same webhook again as a new delivery, and return that.
 
-    Raises:
-        RefusalError: ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
+    Refuses with ``not_found``, or ``invalid_state`` while the delivery is still being tried or the queue is full.
     """
     row = _find_delivery(transaction, tenant_id, delivery_id)
     if row["status"] == "pending":
@@ -192,11 +182,7 @@ def replay(transaction: Transaction, tenant_id: str, delivery_id: str) -> Row:
 def deliveries(
     transaction: Transaction, tenant_id: str, webhook_id: str, *, before: int | None, limit: int
 ) -> list[Row]:
-    """Return deliveries to a webhook, newest first.
-
-    Raises:
-        RefusalError: ``not_found`` for the webhook.
-    """
+    """Return deliveries to a webhook, newest first. Refuses with ``not_found`` for the webhook."""
     find(transaction, tenant_id, webhook_id)
     return list(transaction.newest(webhook_deliveries_table, {"webhook_id": webhook_id}, before=before, limit=limit))
 
@@ -241,8 +227,6 @@ def record_try(transaction: Transaction, delivery: Row, *, status_code: int | No
     """Store the outcome of a try, and schedule the next one unless it succeeded or was the last.
 
     Args:
-        delivery: The delivery as it was when it was tried.
-        status_code: HTTP status of the response, if any.
         error: What went wrong; ``None`` when the webhook accepted the delivery.
     """
     attempts = delivery["attempts"] + 1

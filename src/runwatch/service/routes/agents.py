@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.agent import AgentRequest
-from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
+from runwatch.records.requests.binding import ConnectionRevokeRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.address_policy import AddressPolicy
 from runwatch.service.checks import bindings
-from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.errors import RefusalError
 from runwatch.service.http.bodies import parse_body
 from runwatch.service.http.endpoints import Endpoint, shows
@@ -17,7 +17,7 @@ from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import agents
 from runwatch.service.models.agents import preflight
-from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
+from runwatch.service.routes.key_page import ask_for_key, test_staged_key, write_and_destroy
 from runwatch.service.transaction import Row, Transaction, pick
 
 
@@ -51,24 +51,15 @@ async def begin_connection(call: ServiceCall) -> ServiceResponse:
 
 async def test_connection(call: ServiceCall) -> ServiceResponse:
     """Test the staged key, and put it into use if the test passes; otherwise the key in use stays."""
-    request = parse_body(ConnectionTestRequest, call.content)
 
-    def find(transaction: Transaction) -> tuple[Row, StagedKey | None]:
-        row = _usable(transaction, call)
-        return row, bindings.find_staged(transaction, row["arm_id"], request.handle, request.captured_generation)
+    async def try_key(url: str, key: Secret) -> str | None:
+        return await agents.try_key(call.context.outbound, url, _reach(call), key)
 
-    row, staged = await call.read(find)
-    failure = None if staged is None else await _try(call, row["endpoint"]["url"], staged.handle)
-    promote = promotion(row["arm_id"], request, failure)
+    def connected(transaction: Transaction, row: Row) -> dict[str, Any]:
+        handle = bindings.load(transaction, row["arm_id"]).handle
+        return {"status": "active", "handle": handle, "arm_id": row["arm_id"]}
 
-    def connect_key(transaction: Transaction) -> dict[str, Any]:
-        if _usable(transaction, call)["endpoint"] != row["endpoint"]:
-            raise moved_refusal()
-        if staged is not None:
-            promote(transaction)
-        return {"status": "active", "handle": request.handle, "arm_id": row["arm_id"]}
-
-    return await conclude_test(call, row["arm_id"], failure, promote, connect_key)
+    return await test_staged_key(call, lambda transaction: _usable(transaction, call), "arm_id", try_key, connected)
 
 
 async def revoke_connection(call: ServiceCall) -> ServiceResponse:
@@ -91,13 +82,6 @@ def _usable(transaction: Transaction, call: ServiceCall) -> Row:
     if row["status"] == "disabled":
         raise RefusalError("invalid_state", "The agent is disabled, and stays so; register it anew.")
     return row
-
-
-async def _try(call: ServiceCall, url: str, handle: str) -> str | None:
-    key = await call.context.vault.get(handle)
-    if key is None:
-        return "credential_unavailable"
-    return await agents.try_key(call.context.outbound, url, _reach(call), key)
 
 
 def _reach(call: ServiceCall) -> AddressPolicy:

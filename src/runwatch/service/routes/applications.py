@@ -67,9 +67,8 @@ async def read_application(call: ServiceCall) -> ServiceResponse:
 async def resume(call: ServiceCall) -> ServiceResponse:
     """Continue an application.
 
-    Raises:
-        RefusalError: ``invalid_state`` for an action it is not waiting for, ``validation_failed`` for a digest other
-            than that of the live proof.
+    Refuses with ``invalid_state`` for an action it is not waiting for, ``validation_failed`` for a digest other than
+    that of the live proof.
     """
     request = parse_body(ResumeRequest, call.content)
     begin_handoff = application_steps.handoff_beginner(call.context, call.principal)

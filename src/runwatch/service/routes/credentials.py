@@ -6,19 +6,13 @@ from typing import Any, Final
 
 from runwatch.records.requests.review import CredentialWrite
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.endpoints import Endpoint, shows, takes
+from runwatch.service.http.endpoints import Endpoint, lists, takes
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.ids import new_id
 from runwatch.service.tables import credentials_table
 from runwatch.service.transaction import Transaction, pick
 
 _SHOWN: Final = "credential_ref display_name created_at"
-
-
-def list_credentials(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
-    """Return all references, newest first. The list has no pages."""
-    rows = transaction.newest(credentials_table, {"tenant_id": call.tenant_id})
-    return {"credentials": [pick(row, _SHOWN) for row in rows]}
 
 
 def add_credential(transaction: Transaction, call: ServiceCall, body: CredentialWrite) -> dict[str, Any]:
@@ -34,7 +28,7 @@ def add_credential(transaction: Transaction, call: ServiceCall, body: Credential
 
 
 ENDPOINTS: Final = (
-    Endpoint("GET", "/v1/credentials", shows(list_credentials)),
+    Endpoint("GET", "/v1/credentials", lists("credentials", credentials_table, lambda row: pick(row, _SHOWN))),
     Endpoint(
         "POST", "/v1/credentials", takes(CredentialWrite, add_credential), takes_body=True, permission=ARMS_MANAGE
     ),

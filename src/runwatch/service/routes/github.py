@@ -11,7 +11,7 @@ from runwatch.records.requests.review import GithubIntentRequest
 from runwatch.service.access import private_entry
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.roles import ARMS_MANAGE
-from runwatch.service.http.endpoints import Endpoint, shows, takes
+from runwatch.service.http.endpoints import Endpoint, lists, takes
 from runwatch.service.http.responses import ServiceResponse, make_continue_response
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import github
@@ -27,12 +27,6 @@ def begin(transaction: Transaction, call: ServiceCall, request: GithubIntentRequ
     )
     members = {"intent_id": intent.intent_id, "repository": request.repository, "expires_at": intent.expires_at}
     return make_continue_response(members, continue_url)
-
-
-def list_connections(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
-    """Return the repositories recorded as connected, newest first."""
-    rows = transaction.newest(github_connections_table, {"tenant_id": call.tenant_id})
-    return {"connections": [github.connection_json(row) for row in rows]}
 
 
 async def _complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -71,5 +65,5 @@ ENDPOINTS: Final = (
         permission=ARMS_MANAGE,
         takes_cookie=True,
     ),
-    Endpoint("GET", "/v1/github-connections", shows(list_connections)),
+    Endpoint("GET", "/v1/github-connections", lists("connections", github_connections_table, github.connection_json)),
 )

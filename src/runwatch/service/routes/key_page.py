@@ -6,8 +6,7 @@ interface, "Verifiers"; manual: interface, "Review agents").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
@@ -48,7 +47,6 @@ async def ask_for_key(
     """Let the user enter an endpoint's key once, on a private page whose address is returned only here.
 
     Args:
-        call: The request; its body is a :class:`ConnectionIntentRequest`.
         find: Finds the subject, whose row has an ``endpoint`` and a ``display_name``.
     """
     request = parse_body(ConnectionIntentRequest, call.content)
@@ -79,41 +77,56 @@ async def ask_for_key(
     return await call.write(effect)
 
 
-def promotion(subject_id: str, request: ConnectionTestRequest, failure: str | None) -> Callable[[Transaction], object]:
-    """Return the write that puts a tested key into use, or discards it for a failure."""
-    return partial(
-        bindings.promote,
-        subject_id=subject_id,
-        handle=request.handle,
-        captured_generation=request.captured_generation,
-        operation_key=request.operation_key,
-        failure=failure,
-    )
-
-
-async def conclude_test(
+async def test_staged_key(
     call: ServiceCall,
-    subject_id: str,
-    failure: str | None,
-    promote: Callable[[Transaction], object],
-    take: Callable[[Transaction], object],
+    find: Callable[[Transaction], Row],
+    id_column: str,
+    try_key: Callable[[str, Secret], Awaitable[str | None]],
+    connected: Callable[[Transaction, Row], object],
 ) -> ServiceResponse:
-    """Respond to the test of a staged key, and remove the secrets that are no longer used.
+    """Test a staged key, and put it into use if the test passes; otherwise the key in use stays.
 
     Args:
-        failure: Why the test failed; ``None`` when it passed.
-        promote: Records a failed test; see :func:`promotion`.
-        take: Records a passed test, and returns the response.
+        find: Finds the subject, whose row has an ``endpoint``.
+        try_key: Calls the endpoint with the key, and returns why it fails.
+        connected: Records what else follows from a passed test, and returns the response; also called for a key that
+            is in use already.
 
     Raises:
-        RefusalError: ``invalid_state`` for a failed test, or as ``take`` does.
+        RefusalError: ``invalid_state`` for a failed test, or if the key or the endpoint is another one by now.
     """
+    request = parse_body(ConnectionTestRequest, call.content)
+
+    def find_staged(transaction: Transaction) -> tuple[Row, StagedKey | None]:
+        row = find(transaction)
+        return row, bindings.find_staged(transaction, row[id_column], request.handle, request.captured_generation)
+
+    row, staged = await call.read(find_staged)
+    failure = None
+    if staged is not None:
+        secret = await call.context.vault.get(staged.handle)
+        failure = "credential_unavailable" if secret is None else await try_key(row["endpoint"]["url"], secret)
+
+    def conclude(transaction: Transaction) -> object:
+        if failure is None and find(transaction)["endpoint"] != row["endpoint"]:
+            raise RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
+        if staged is not None:
+            bindings.promote(
+                transaction,
+                row[id_column],
+                handle=request.handle,
+                captured_generation=request.captured_generation,
+                operation_key=request.operation_key,
+                failure=failure,
+            )
+        return None if failure else connected(transaction, row)
+
     try:
         if failure is None:
-            return await call.write(take)
-        await call.context.database.write(promote)
+            return await call.write(conclude)
+        await call.context.database.write(conclude)
     finally:
-        await bindings.destroy_retired(call.context.database, call.context.vault, subject_id)
+        await bindings.destroy_retired(call.context.database, call.context.vault, row[id_column])
     raise RefusalError("invalid_state", f"The new key failed its test ({failure}); the previous key stays in use.")
 
 
@@ -126,11 +139,6 @@ async def write_and_destroy(
     return response
 
 
-def moved_refusal() -> RefusalError:
-    """Build the refusal of a test whose endpoint was replaced meanwhile."""
-    return RefusalError("invalid_state", "The endpoint was changed during the test. Test the key again.")
-
-
 def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | None]) -> EntryPage:
     """Declare the page of one kind of endpoint.
 
@@ -141,9 +149,8 @@ def key_page(what: str, find_url: Callable[[Transaction, EntryIntent], str | Non
     async def complete(call: ServiceCall, token: str, intent: EntryIntent, fields: Mapping[str, str]) -> dict[str, Any]:
         """Stage the key.
 
-        Raises:
-            RefusalError: ``validation_failed`` for anything but an endpoint's key, ``invalid_state`` when the endpoint
-                has moved to another origin or no longer accepts a key.
+        Refuses with ``validation_failed`` for anything but an endpoint's key, ``invalid_state`` when the endpoint has
+        moved to another origin or no longer accepts a key.
         """
         secret = read_secret(fields)
         refuse_own_key(secret)

@@ -16,8 +16,7 @@ from runwatch.service.models.server_discovery import find_servers
 async def search(call: ServiceCall) -> ServiceResponse:
     """Ask the usual loopback ports, except the service's own, for models; stateless, so a repeat asks again.
 
-    Raises:
-        RefusalError: ``permission_denied`` for an organization other than the owner's.
+    Refuses with ``permission_denied`` for an organization other than the owner's.
     """
     context, tenant_id = call.context, call.principal.tenant_id
     if not context.reach_policy.is_owner(tenant_id):

@@ -32,12 +32,9 @@ class EntryPage:
     """The content of one kind of page.
 
     Attributes:
-        facts: Returns the facts about the subject, by name.
-        sentences: Returns sentences on what happens with the input.
         complete: Accepts the input by name for the token and its intent, uses the intent up
             (:func:`runwatch.service.access.private_entry.use`) and returns the result; or raises a
             :class:`RefusalError`, and the intent stays as it is.
-        done: Returns sentences on what happened and what to do next.
         fields: The inputs; a secret one is named ``secret``.
     """
 
@@ -57,8 +54,7 @@ Entries = Mapping[str, EntryPage]
 def read_secret(fields: Mapping[str, str]) -> Secret:
     """Return the secret among the inputs.
 
-    Raises:
-        RefusalError: ``validation_failed`` when it is missing, too long, or contains white space or control characters.
+    Refuses with ``validation_failed`` when it is missing, too long, or contains white space or control characters.
     """
     value = fields.get("secret", "").strip()
     if not value:
@@ -83,8 +79,7 @@ async def show(entries: Entries, call: ServiceCall) -> ServiceResponse:
 async def accept(entries: Entries, call: ServiceCall) -> ServiceResponse:
     """Accept the input; respond to JSON with JSON, and to a form with a redirect.
 
-    Raises:
-        RefusalError: ``permission_denied`` when the request has a key other than the one that requested the intent.
+    Refuses with ``permission_denied`` when the request has a key other than the one that requested the intent.
     """
     kind, token = _entry_of(entries, call)
     intent = await call.read(lambda transaction: private_entry.find(transaction, call.ids["kind"], token))

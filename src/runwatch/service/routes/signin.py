@@ -46,8 +46,7 @@ async def show(call: ServiceCall) -> ServiceResponse:
 async def sign_in(call: ServiceCall) -> ServiceResponse:
     """Start a session of the entered key.
 
-    Raises:
-        RefusalError: ``validation_failed`` without a key, ``unauthenticated`` for an unknown one.
+    Refuses with ``validation_failed`` without a key, ``unauthenticated`` for an unknown one.
     """
     fields = call.content if isinstance(call.content, Mapping) else {}
     try:

@@ -12,7 +12,7 @@ from runwatch.base.shell_words import runwatch_command
 from runwatch.records.requests.source import ConnectionRequest, RotateRequest, SyncRequest
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.bodies import parse_body
-from runwatch.service.http.endpoints import Endpoint, shows
+from runwatch.service.http.endpoints import Endpoint, lists, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import catalog, connections, model_sync, sources
@@ -32,12 +32,6 @@ _CLOSED_KEY: Final = (
     "The service cannot open the connection's key with the master key at hand, and sent nothing. Start it with the"
     " master key that sealed it, or give the connection its key again."
 )
-
-
-def list_connections(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
-    """Return every connection of the organization, newest first, including disconnected ones. The list has no pages."""
-    rows = transaction.newest(connections_table, {"tenant_id": call.tenant_id})
-    return {"connections": [connections.connection_json(row) for row in rows]}
 
 
 def read_connection(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
@@ -215,7 +209,7 @@ _CONNECTIONS: Final = "/v1/source-connections"
 _CONNECTION: Final = f"{_CONNECTIONS}/{{connection_id}}"
 
 ENDPOINTS: Final = (
-    Endpoint("GET", _CONNECTIONS, shows(list_connections)),
+    Endpoint("GET", _CONNECTIONS, lists("connections", connections_table, connections.connection_json)),
     Endpoint("POST", _CONNECTIONS, connect, takes_body=True),
     Endpoint("GET", _CONNECTION, shows(read_connection)),
     Endpoint("POST", f"{_CONNECTION}/test", test),

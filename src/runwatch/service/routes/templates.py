@@ -43,9 +43,8 @@ def read_selection(transaction: Transaction, call: ServiceCall) -> dict[str, Any
 def select(transaction: Transaction, call: ServiceCall, request: SelectionRequest) -> dict[str, Any] | None:
     """Select the model of an application.
 
-    Raises:
-        RefusalError: ``validation_failed`` for an unknown application, ``invalid_state`` for one whose exact model has
-            not passed its live proof.
+    Refuses with ``validation_failed`` for an unknown application, ``invalid_state`` for one whose exact model has not
+    passed its live proof.
     """
     mine, application_id = {"tenant_id": call.tenant_id}, request.application_id
     row = transaction.one(applications_table, {**mine, "application_id": application_id})

@@ -29,11 +29,8 @@ async def sign_up(call: ServiceCall) -> ServiceResponse:
     """Create an organization with its first key, an owner's, returned only here. The one route without a key.
 
     Available only on a service started with ``--allow-signup``. Idempotency keys are ignored, because they would have
-    no owner yet.
-
-    Raises:
-        RefusalError: ``permission_denied`` on every other service; ``rate_limited`` after too many sign-ups within an
-            hour, ``quota_exceeded`` when there are :data:`TENANTS` organizations.
+    no owner yet. Refuses with ``permission_denied`` on every other service; ``rate_limited`` after too many sign-ups
+    within an hour, ``quota_exceeded`` when there are :data:`TENANTS` organizations.
     """
     if not call.context.options.allow_signup:
         raise RefusalError(

@@ -32,8 +32,7 @@ DESCRIPTION: Final = "Sample credit"
 def begin(transaction: Transaction, call: ServiceCall, request: TopUpRequest) -> ServiceResponse:
     """Request sample credit; the response names the page that grants it, which is a secret.
 
-    Raises:
-        RefusalError: ``invalid_state`` when the organization uses no sample sources.
+    Refuses with ``invalid_state`` when the organization uses no sample sources.
     """
     if not OrganizationState.of(transaction, call.tenant_id).has_pool:
         raise RefusalError("invalid_state", "This organization uses no sample sources; there is nothing to pay for.")

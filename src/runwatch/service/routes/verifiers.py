@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
-from runwatch.records.requests.binding import ConnectionRevokeRequest, ConnectionTestRequest
+from runwatch.records.requests.binding import ConnectionRevokeRequest
 from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service.access.roles import ARMS_MANAGE
 from runwatch.service.checks import bindings, verifiers
-from runwatch.service.checks.binding_state import StagedKey
 from runwatch.service.checks.probe import ProbeReport, probe
 from runwatch.service.http.bodies import parse_body
 from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import Handler, ServiceCall
-from runwatch.service.routes.key_page import ask_for_key, conclude_test, moved_refusal, promotion, write_and_destroy
+from runwatch.service.routes.key_page import ask_for_key, test_staged_key, write_and_destroy
 from runwatch.service.tables import verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
 
@@ -107,30 +106,20 @@ async def test_connection(call: ServiceCall) -> ServiceResponse:
 
     A failed test is recorded in the connection's ``last_test`` and answered with ``invalid_state``.
     """
-    request = parse_body(ConnectionTestRequest, call.content)
+    reports = []
 
-    def find(transaction: Transaction) -> tuple[Row, StagedKey | None]:
-        row = _find(transaction, call)
-        return row, bindings.find_staged(transaction, row["verifier_id"], request.handle, request.captured_generation)
+    async def try_key(url: str, key: Secret) -> str | None:
+        reports.append(await _probe(call, url, key))
+        return reports[0].failure
 
-    row, staged = await call.read(find)
-    if staged is None:
-        return await call.write(lambda transaction: _in_use(transaction, row["verifier_id"]))
-    secret = await call.context.vault.get(staged.handle)
-    report = None if secret is None else await _probe(call, row["endpoint"]["url"], secret)
-    failure = "credential_unavailable" if report is None else report.failure
-    promote = promotion(row["verifier_id"], request, failure)
+    def connected(transaction: Transaction, row: Row) -> dict[str, Any]:
+        for report in reports:
+            verifiers.record_health(transaction, row, report)
+            verifiers.record_action(transaction, call.principal, "key_connected", row["verifier_id"])
+        binding = bindings.load(transaction, row["verifier_id"])
+        return {"generation": binding.generation, "handle": binding.handle}
 
-    def connect_key(transaction: Transaction) -> dict[str, Any]:
-        promote(transaction)
-        if _find(transaction, call)["endpoint"] != row["endpoint"]:
-            raise moved_refusal()
-        assert report is not None
-        verifiers.record_health(transaction, row, report)
-        verifiers.record_action(transaction, call.principal, "key_connected", row["verifier_id"])
-        return _in_use(transaction, row["verifier_id"])
-
-    return await conclude_test(call, row["verifier_id"], failure, promote, connect_key)
+    return await test_staged_key(call, lambda transaction: _find(transaction, call), "verifier_id", try_key, connected)
 
 
 async def revoke_connection(call: ServiceCall) -> ServiceResponse:
@@ -149,11 +138,6 @@ async def revoke_connection(call: ServiceCall) -> ServiceResponse:
 
 def _find(transaction: Transaction, call: ServiceCall) -> Row:
     return verifiers.find(transaction, call.tenant_id, call.ids["verifier_id"])
-
-
-def _in_use(transaction: Transaction, verifier_id: str) -> dict[str, Any]:
-    binding = bindings.load(transaction, verifier_id)
-    return {"generation": binding.generation, "handle": binding.handle}
 
 
 async def _probe(call: ServiceCall, url: str, key: Secret | None) -> ProbeReport:

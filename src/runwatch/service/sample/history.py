@@ -74,9 +74,6 @@ def plan_runs(works: Sequence[RunKind], count: int, now: datetime, chance: Rando
     """Plan runs within the last :data:`DAYS` days, oldest first: the minimum of each kind, the rest by weight.
 
     If ``count`` is below the sum of the minimums, the last kinds are left out.
-
-    Args:
-        now: End of the past.
     """
     needed = [work for work in works for _ in range(work.least)][:count]
     others = chance.choices(works, [work.weight for work in works], k=count - len(needed))
@@ -87,12 +84,7 @@ def plan_runs(works: Sequence[RunKind], count: int, now: datetime, chance: Rando
 
 
 def plan_incident(works: Sequence[RunKind], count: int, now: datetime) -> list[PlannedRun]:
-    """Plan the runs of :data:`~runwatch.service.sample.run_kinds.INCIDENT`, if the total leaves room for them.
-
-    Args:
-        works: The kinds whose minimums must fit as well.
-        now: End of the past.
-    """
+    """Plan the runs of :data:`~runwatch.service.sample.run_kinds.INCIDENT`, if the total leaves room for them."""
     if count < len(INCIDENT) + sum(work.least for work in works):
         return []
     return [PlannedRun(now - timedelta(minutes=minutes), work) for minutes, work in INCIDENT]

@@ -43,7 +43,6 @@ class RunKind:
     Attributes:
         check: The output check, by the name of its endpoint; see :mod:`runwatch.service.checks.sample_checks`.
         arm: The required model, by its name in :data:`runwatch.service.sample.models.MODELS`, or the agent.
-        cancel_after_s: Seconds after which it is cancelled.
     """
 
     name: str
@@ -65,11 +64,7 @@ class RunKind:
 
 
 def build_request(work: RunKind, chance: Random, arms: Mapping[str, str], checks: Mapping[str, str]) -> dict[str, Any]:
-    """Build the body that submits a run of this kind.
-
-    Args:
-        arms: Ids of saved models and agents, by name.
-    """
+    """Build the body that submits a run of this kind."""
     policy: dict[str, Any] = {
         "data_classes": list(work.data_classes),
         "budget": {"max_cost_usd": ExactNumber(to_json_value(work.max_cost_usd)), "max_runtime_s": work.max_runtime_s},

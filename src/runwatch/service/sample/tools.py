@@ -36,7 +36,6 @@ class Organization:
 
     Attributes:
         runner_id: Id of the key that submits most of its runs.
-        connections: Ids of connections, by source.
         arms: Ids of saved models by the names in :data:`runwatch.service.sample.models.MODELS`, and of agents by the
             ends of their addresses.
     """

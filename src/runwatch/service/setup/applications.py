@@ -69,9 +69,8 @@ def find_by_key(transaction: Transaction, tenant_id: str, template_id: str, appl
 def begin(transaction: Transaction, principal: Principal, request: ApplicationRequest, application_key: str) -> Row:
     """Store a new application, or return the one stored under the same key.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the plan has expired or would now do something else,
-            ``idempotency_conflict`` when the key belongs to a different application.
+    Refuses with ``validation_failed`` when the plan has expired or would now do something else,
+    ``idempotency_conflict`` when the key belongs to a different application.
     """
     known = find_by_key(transaction, principal.tenant_id, request.template, application_key)
     offering = None if request.byok_offering is None else request.byok_offering.model_dump()
@@ -225,9 +224,8 @@ def _look_at_live_run(transaction: Transaction, row: Row) -> None:
 def authorize(transaction: Transaction, row: Row, digest: str | None) -> RunState:
     """Submit the authorized live proof, and return its run.
 
-    Raises:
-        RefusalError: ``invalid_state`` when no proof is waiting, ``validation_failed`` when the digest differs or has
-            expired.
+    Refuses with ``invalid_state`` when no proof is waiting, ``validation_failed`` when the digest differs or has
+    expired.
     """
     proof = row["live_proof"]
     if row["state"] != "echo_proved" or proof is None:

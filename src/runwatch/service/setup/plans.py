@@ -63,8 +63,7 @@ def request_policy(template_id: str) -> dict[str, Any]:
 def choose(request: PlanRequest, estate: OrganizationState) -> Row | None:
     """Return the deployment of a plan; ``None`` if there is none yet, or the template needs none.
 
-    Raises:
-        RefusalError: ``validation_failed`` when the named deployment is not ready for this lane.
+    Refuses with ``validation_failed`` when the named deployment is not ready for this lane.
     """
     if request.template != BYOK and request.byok_offering is not None:
         raise make_validation_error(
@@ -95,11 +94,7 @@ def is_offered(deployment: Row, connection: Row, offering: ByokOffering) -> bool
 
 
 def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datetime) -> dict[str, Any]:
-    """Build the plan.
-
-    Raises:
-        RefusalError: As :func:`choose` does.
-    """
+    """Build the plan. Refuses as :func:`choose` does."""
     template_id = request.template
     chosen = choose(request, estate)
     blocker = find_blocker(template_id, estate)
@@ -143,9 +138,8 @@ def check_approved(
 ) -> dict[str, Any]:
     """Rebuild the plan that a digest approves.
 
-    Raises:
-        RefusalError: ``validation_failed``: on ``issued_at`` when the plan has expired or never existed, on ``digest``
-            when its effect has changed, and as :func:`choose` does.
+    Refuses with ``validation_failed``: on ``issued_at`` when the plan has expired or never existed, on ``digest`` when
+    its effect has changed, and as :func:`choose` does.
     """
     try:
         moment = datetime.fromisoformat(issued_at)

@@ -60,7 +60,6 @@ class CallProvider:
     """Call a provider.
 
     Attributes:
-        phase: Phase of the new attempt.
         progress: Reason of the slice's ``progress`` event; ``None`` for the first call.
     """
 

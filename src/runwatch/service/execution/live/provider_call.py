@@ -55,9 +55,7 @@ class PreparedCall:
     """A call to make.
 
     Attributes:
-        upstream_ref: Name of the model at the provider.
         is_price_listed: Whether the provider itself lists the model's price.
-        inputs: The task's ``inputs_ref``.
     """
 
     number: int
@@ -106,11 +104,7 @@ class CallOutcome:
 async def call_provider(
     providers: ModelCaller, address: ProviderAddress, call: PreparedCall, left_s: float
 ) -> CallOutcome:
-    """Make a call; every failure becomes an outcome.
-
-    Args:
-        left_s: Seconds until the run's time is over.
-    """
+    """Make a call; every failure becomes an outcome."""
     limit = min(CALL_S, left_s)
     is_keyless = address.auth_scheme == "none"
     try:

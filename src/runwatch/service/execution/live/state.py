@@ -61,12 +61,7 @@ class RankedArm:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """The skill arm used by ``repair_retry``, as of the ranking.
-
-    Attributes:
-        content: Text of the artifact.
-        editable_regions: Names of the regions that may be rewritten.
-    """
+    """The skill arm used by ``repair_retry``, as of the ranking."""
 
     arm_id: str
     artifact_hash: str | None
@@ -80,24 +75,14 @@ class Attempt:
 
     Attributes:
         number: Number of the call within the run, from 1; see :meth:`LiveRun.number_of` for the number that users see.
-        arm_id: The model arm called.
-        skill_arm_id: The skill arm used for the call.
-        phase: One of the phases above.
-        state: One of the states above.
-        ended_at: Time at which its end was recorded.
         reason: Reason of the run if it ends with this failure (manual: interface, "Reasons").
         failure_kind: One of :data:`runwatch.service.models.providers.KINDS`.
-        http_status: Status with which the provider refused the call.
-        retry_after_s: Seconds that the provider asked to wait.
         body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_TEXTS`.
         was_sent: Whether the call may have reached the provider.
-        input_tokens: Tokens read; ``None`` when unknown.
-        output_tokens: Tokens written; ``None`` when unknown.
         usd: Cost in US dollars; 0 when unknown.
         pricing_basis: Origin of ``usd``; ``None`` when the cost is unknown, nothing was sent, or the provider refused
             the call.
         resolved: The model that answered (manual: interface, "Model catalog, definitions and deployments").
-        candidate: The output, until the run is final.
         worst_usd: Cost in US dollars that a budget assumes while the real cost is unknown; ``None`` without a bound.
     """
 
@@ -150,9 +135,7 @@ class FinishedCheck:
 
     Attributes:
         form: The VerificationCheck (manual: interface, "Receipt fields"), under the name that stored runs have for it.
-        anchor_results: Verdicts of single anchors, if the check gives any.
         declaration: Correctness declaration and revision of the check, as in the receipt.
-        at: Time at which it finished.
     """
 
     form: dict[str, Any]
@@ -189,10 +172,8 @@ class LiveRun:
     Attributes:
         verifier_id: The customer's check; ``None`` for the built-in one.
         required_arm_id: The only model arm that may run.
-        review_composer: Member of the request of a review composer run.
         on_eval: Reactions to a verdict, in the order to try them.
         options: Ranked options, best first.
-        skill: The skill for ``repair_retry``, if there is one.
         attempts: Provider calls, oldest first.
         checks: Finished checks, oldest first.
         acted_on_eval: How the policy reacted, once known.

@@ -23,11 +23,7 @@ _NUMBER_BYTES: Final = 8
 
 
 class Cursors:
-    """Maker and reader of cursors.
-
-    Args:
-        key: A key of 32 bytes.
-    """
+    """Maker and reader of cursors."""
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESSIV(key)
@@ -43,12 +39,7 @@ class Cursors:
         return cls(key)
 
     def seal(self, scope: tuple[str, ...], sequence: int) -> str:
-        """Return the cursor of a position.
-
-        Args:
-            scope: The organization and the list.
-            sequence: Sequence number before which the next page starts.
-        """
+        """Return the cursor of the page before a sequence number; the scope is the organization and the list."""
         sealed = self._cipher.encrypt(sequence.to_bytes(_NUMBER_BYTES), _associated(scope))
         return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
 

@@ -24,7 +24,6 @@ class PageParameters:
     Attributes:
         limit: Number of rows to read: one more than the page may have, which shows whether the list continues.
         before: Sequence number before which the page starts; ``None`` for the first page.
-        seal: Makes the cursor of a sequence number.
     """
 
     limit: int
@@ -32,11 +31,7 @@ class PageParameters:
     seal: Callable[[int], str]
 
     def page(self, member: str, rows: Sequence[Row], rows_json: Callable[[Sequence[Row]], object]) -> dict[str, object]:
-        """Build the response: the page under the name of its member, and the cursor of the next one.
-
-        Args:
-            rows_json: Builds the JSON of the rows that are sent.
-        """
+        """Build the response: the page under the name of its member, and the cursor of the next one."""
         most = self.limit - 1
         cursor = self.seal(rows[most - 1]["sequence"]) if len(rows) > most else None
         return {member: rows_json(rows[:most]), "next_cursor": cursor}
@@ -67,8 +62,7 @@ def parse_page_parameters(call: ServiceCall, *names: str) -> PageParameters:
 def read_since(query: Mapping[str, str], name: str = "since") -> str | None:
     """Parse ``since`` of a list request, or another timestamp, to the stored format; without a zone it is UTC.
 
-    Raises:
-        RefusalError: ``validation_failed``.
+    Refuses with ``validation_failed``.
     """
     text = query.get(name, "")
     if not text:
@@ -91,8 +85,7 @@ def read_choice(query: Mapping[str, str], name: str, choices: Collection[str]) -
 def read_filters(call: ServiceCall, **choices: Collection[str]) -> dict[str, object]:
     """Return the condition for the organization's rows that match the filters given, each with its fixed values.
 
-    Raises:
-        RefusalError: ``validation_failed``.
+    Refuses with ``validation_failed``.
     """
     given = {name: read_choice(call.query, name, values) for name, values in choices.items()}
     return {"tenant_id": call.tenant_id, **{name: value for name, value in given.items() if value is not None}}

@@ -60,12 +60,7 @@ _UNSENT: Final[Mapping[str, str]] = {"dns_resolution_failed": "dns", "tls_failed
 
 
 def kind_from_status(status: int, body: Any) -> str:
-    """Return the kind of :class:`~runwatch.service.models.providers.types.ProviderError` for a response.
-
-    Args:
-        status: Its HTTP status, not a success.
-        body: Its decoded body; ``None`` if it is not JSON.
-    """
+    """Return the kind of :class:`~runwatch.service.models.providers.types.ProviderError` for a response."""
     kind = kind_from_code(build_error(body))
     # Without a kind, it is a redirect or an invalid status.
     return kind or kind_from_http_status(status) or "invalid_response"
@@ -95,7 +90,6 @@ def broken_output(member: str, error: Any, *, has_text: bool) -> Any:
 
     Args:
         member: Member of the protocol that says ``error``.
-        error: The provider's own error object, if it has one.
         has_text: Whether a part of the output came: then the request was not refused unread, whatever the code.
     """
     found = dict(error) if isinstance(error, Mapping) else {"message": error}
@@ -113,7 +107,6 @@ def provider_message(body: Any, content: bytes, key: str | None, *, names_code: 
     """Return the provider's sentence on a refused call, cleaned, cut and without secrets, or ``None``.
 
     Args:
-        body: The decoded body; ``None`` if it is not JSON.
         names_code: Whether the error's own code goes before the sentence, because no status says it.
     """
     error = build_error(body)

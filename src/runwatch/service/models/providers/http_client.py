@@ -178,11 +178,7 @@ class Providers:
         return failed
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
-        """Have a model answer one message.
-
-        Raises:
-            ProviderError: No usable response.
-        """
+        """Have a model answer one message. Raises ProviderError without a usable response."""
         if is_sample(address.base_url):
             return await self._sample.generate(address, prompt)
         protocol = WIRE_FORMATS[address.protocol_profile]

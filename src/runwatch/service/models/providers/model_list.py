@@ -65,11 +65,7 @@ def served_models(answer: Any, publisher: str | None) -> tuple[list[ServedModel]
 
 
 def named_model(upstream_ref: str, publisher: str | None) -> ServedModel:
-    """Build a model of which only the name is known, because a user gave it.
-
-    Args:
-        publisher: Publisher of all models of the source, if there is a single one.
-    """
+    """Build a model of which only the name is known, because a user gave it."""
     return _served(upstream_ref, {}, publisher)
 
 

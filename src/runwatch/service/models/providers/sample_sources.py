@@ -16,12 +16,7 @@ SCHEME: Final = "fixture:"
 
 @dataclass(frozen=True, slots=True)
 class SampleModel:
-    """A simulated model.
-
-    Attributes:
-        fault: Kind of failure of its calls; empty for none.
-        keeps_form: Whether it can follow a requested format.
-    """
+    """A simulated model."""
 
     served: ServedModel
     first_token_s: float = 0.5

@@ -39,8 +39,6 @@ def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_for
 
     Args:
         digest: Identifies model and message, and selects the words.
-        call: How often the model has received this message.
-        keeps_form: Whether it can follow a requested format.
     """
     opening, finding, closing = (
         words[(digest[index] + call) % len(words)] for index, words in enumerate((_OPENINGS, _FINDINGS, _CLOSINGS))

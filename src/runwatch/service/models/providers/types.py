@@ -118,11 +118,9 @@ class Prompt:
     """One message to a model.
 
     Attributes:
-        model: The provider's name of the model.
         timeout_s: Seconds until the last byte of the response.
         inputs: The task's ``inputs_ref`` as decoded JSON, or ``None``. Inline JSON is appended to the message as text;
             for URLs only the addresses are, and nothing is fetched.
-        max_output_tokens: Output limit; ``None`` leaves it to the provider.
     """
 
     model: str
@@ -138,7 +136,6 @@ class ServedModel:
 
     Attributes:
         upstream_ref: The provider's name for calls.
-        capabilities: What it can do, such as ``text.generate``.
         lifecycle: ``preview``, ``active``, ``deprecated`` or ``retired``.
         license: ``identifier``, ``commercial_use`` and ``evidence_ref``.
         prices: ``input_usd_per_million`` and ``output_usd_per_million`` as decimal text, if listed.
@@ -187,9 +184,6 @@ class Generation:
 
     Attributes:
         input_tokens: Tokens read as reported by the provider; ``None`` if not reported.
-        usd: Cost of the call in US dollars, if reported.
-        upstream_ref: The model that answered, according to the provider.
-        source_request_id: The provider's id of the call.
         input_characters: Length of the message sent, to estimate unreported input tokens.
         finish_reason: Why the output ends, in the provider's word, or in every protocol one of
             :data:`runwatch.records.states.INCOMPLETE`. ``None`` if not reported.

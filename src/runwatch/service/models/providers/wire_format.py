@@ -22,7 +22,6 @@ class WireFormat:
         input_member: Member of ``usage`` that counts tokens read.
         output_member: Member of ``usage`` that counts tokens written.
         finish: Reads why the output ends, in the protocol's own word.
-        error: Reads the error object of a response, or ``None``.
         pages_by: Query parameter for the last id of a page, if lists have pages.
     """
 
