@@ -7,24 +7,23 @@ An entry is written in the transaction of its decision, so neither exists withou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Literal
 
 from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
 from runwatch.service.tables import audit_table
 from runwatch.service.transaction import Row, Transaction
 
-KINDS: Final = ("proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action")
-
-RESOURCE_TYPES: Final = ("proposal", "execution", "api_key", "arm", "verifier")
+DecisionKind = Literal["proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action"]
+ResourceType = Literal["proposal", "execution", "api_key", "arm", "verifier"]
 
 
 def record_decision(
     transaction: Transaction,
     tenant_id: str,
-    kind: str,
+    kind: DecisionKind,
     action: str,
-    resource_type: str,
+    resource_type: ResourceType,
     resource_id: str,
     acted_by: str | None,
 ) -> None:
@@ -34,8 +33,6 @@ def record_decision(
         action: The decision in one word, such as ``approved``, ``cancelled`` or ``registered``.
         acted_by: Id of the key that decided; ``None`` for the service itself.
     """
-    assert kind in KINDS, kind
-    assert resource_type in RESOURCE_TYPES, resource_type
     transaction.add(
         audit_table,
         decision_id=new_id("dec", transaction.now),

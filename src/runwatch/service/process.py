@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import LocalServiceError, RunwatchError
@@ -98,28 +98,23 @@ def read_team_status(database: Secret) -> TeamStatus:
     Raises:
         RunwatchError: See :func:`runwatch.service.backends.team_status.read_status`; or a package is not installed.
     """
-    from runwatch.service.errors import make_package_error
-
-    try:
-        from runwatch.service.backends.team_status import read_status
-    except ImportError as error:
-        raise make_package_error(error) from error
-    return read_status(database)
+    status: TeamStatus = _team_status().read_status(database)
+    return status
 
 
 def find_processes(database: Secret) -> tuple[str, ...]:
-    """Return the names of the processes that use a database.
+    """Return the names of the processes that use a database; raises as :func:`read_team_status` does."""
+    return tuple(f"{other.role}: {other.name}" for other in _team_status().list_processes(database))
 
-    Raises:
-        RunwatchError: See :func:`runwatch.service.backends.team_status.list_processes`; or a package is not installed.
-    """
+
+def _team_status() -> Any:
     from runwatch.service.errors import make_package_error
 
     try:
-        from runwatch.service.backends.team_status import list_processes
+        from runwatch.service.backends import team_status
     except ImportError as error:
         raise make_package_error(error) from error
-    return tuple(f"{other.role}: {other.name}" for other in list_processes(database))
+    return team_status
 
 
 async def _serve(options: ServeOptions, clock: Clock) -> int:

@@ -105,7 +105,7 @@ def find_used(transaction: Transaction, kind: str, token: str) -> EntryIntent | 
     return _intent(row)
 
 
-def count_begun(transaction: Transaction, intent_id: str) -> str | None:
+def find_requester(transaction: Transaction, intent_id: str) -> str | None:
     """Return the id of the key that requested an intent, or ``None`` for an unknown intent."""
     row = transaction.one(entry_intents_table, {"intent_id": intent_id})
     return None if row is None else str(row["principal_id"])

@@ -196,7 +196,7 @@ def _as_of(transaction: Transaction, row: Row) -> Binding:
     """Return the current state of a stored binding: a staged key goes with the API key that requested its page."""
     binding = states.advance_to(binding_json.from_row(row), transaction.now)
     asked_by = (
-        None if binding.pending is None else private_entry.count_begun(transaction, binding.pending.operation_key)
+        None if binding.pending is None else private_entry.find_requester(transaction, binding.pending.operation_key)
     )
     if asked_by is not None and not is_active(transaction, asked_by):
         return states.withdraw(binding, transaction.now)

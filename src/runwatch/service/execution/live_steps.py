@@ -39,11 +39,13 @@ from runwatch.service.execution.live.state import (
     Attempt,
     FinishedCheck,
     LiveRun,
+    members_of,
     to_json_value,
 )
 from runwatch.service.execution.state_machine import RunState, Transition
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case
+from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.organization import proposals
 from runwatch.service.tables import arms_table, verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
@@ -133,17 +135,14 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
         return run
     if outcome.ran_out:
         return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
-    generation = outcome.generation
+    generation, error = outcome.generation, outcome.error
     ended = replace(
         attempt,
         state=FAILED if outcome.candidate is None else ANSWERED,
         ended_at=format_iso(transaction.now),
         reason=outcome.reason,
         failure_kind=outcome.failure_kind,
-        http_status=outcome.http_status,
-        retry_after_s=outcome.retry_after_s,
-        body_kind=outcome.body_kind,
-        content_type=outcome.content_type,
+        **({} if error is None else {name: getattr(error, name) for name in ("http_status", *ANSWER_MEMBERS)}),
         was_sent=outcome.was_sent,
         usd=to_json_value(outcome.usd),
         pricing_basis=outcome.pricing_basis,
@@ -157,8 +156,8 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
             resolved=_resolved(live, attempt, generation.upstream_ref, generation.source_request_id),
         )
     live_rows.record_attempt(transaction, execution_id, ended)
-    if outcome.message is not None:
-        live_rows.add_provider_message(transaction, execution_id, number, outcome.message)
+    if error is not None and error.message is not None:
+        live_rows.add_provider_message(transaction, execution_id, number, error.message)
     live = replace(live, attempts=(*live.attempts[: number - 1], ended))
     if ended.phase != SKILL_DRAFT and ended.state == ANSWERED and generation is not None:
         part = replace(run.slices[0], finish_reason=generation.finish_reason)
@@ -209,7 +208,12 @@ def _start_run(transaction: Transaction, run: RunState) -> RunState:
         return run
     repairs = "repair_retry" in live.on_eval
     found = routing.find_skill(transaction, run.tenant_id, policy["data_classes"]) if repairs else None
-    live_rows.record_options(transaction, run.execution_id, options, found)
+    live_rows.change(
+        transaction,
+        run.execution_id,
+        options=[members_of(option) for option in options],
+        skill=None if found is None else members_of(found),
+    )
     return runs.record(transaction, state_machine.start(run, transaction.now))
 
 
@@ -284,7 +288,7 @@ def _start_check(transaction: Transaction, run: RunState, live: LiveRun, attempt
 
 
 def _record_check(transaction: Transaction, run: RunState, live: LiveRun, check: FinishedCheck) -> RunState:
-    live_rows.record_checks(transaction, run.execution_id, (*live.checks, check))
+    live_rows.change(transaction, run.execution_id, checks=[members_of(each) for each in (*live.checks, check)])
     event = state_machine.verification_event(run.slices[0], check.form, transaction.now)
     return runs.record(transaction, Transition(run, [event]))
 
@@ -296,7 +300,7 @@ def _accept_output(transaction: Transaction, run: RunState, live: LiveRun, step:
     acted = step.acted_on_eval
     if acted is not None and acted["outcome"] == "proposal_created":
         acted = {**acted, "proposal_id": _propose(transaction, run, live, check)}
-    live_rows.record_reaction(transaction, run.execution_id, acted)
+    live_rows.change(transaction, run.execution_id, acted_on_eval=acted)
     provenance = build_provenance(live, step.attempt)
     live_rows.add_result(transaction, run, step.attempt.candidate, provenance)
     return runs.record(transaction, state_machine.complete(run, checks.verdict_statement(check), transaction.now))

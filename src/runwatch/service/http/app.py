@@ -31,7 +31,7 @@ from runwatch.service.http.context import RequestContext
 from runwatch.service.http.endpoints import Endpoint, Router
 from runwatch.service.http.html_pages import PAGE_PATHS, FormRefusalError, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, read_key
-from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Share, read_body
+from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Reserve, read_body
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.tables import tenants_table
@@ -103,7 +103,7 @@ class ServiceApp:
         self._ready_lock = asyncio.Lock()
         self._ready_checked_at = -math.inf
         self._was_ready = False
-        self._doubted: set[asyncio.Timeout] = set()
+        self._overdue: set[asyncio.Timeout] = set()
         self._pinging: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -116,24 +116,26 @@ class ServiceApp:
         elif self._sample_checks is not None and path.startswith(SAMPLE_CHECKS_PATH) and self._has_own_origin(request):
             await self._sample_checks(scope, receive, send)
         else:
-            await self._serve(_Visit(request), send)
+            await self._serve(_Incoming(request), send)
 
-    async def _serve(self, visit: _Visit, send: Send) -> None:
+    async def _serve(self, incoming: _Incoming, send: Send) -> None:
         began = self.context.clock.monotonic()
         self.context.touch()
         try:
-            response = await (self._respond_in_reach(visit) if self.context.is_shared else self._respond(visit))
+            response = await (
+                self._respond_unless_hung(incoming) if self.context.is_shared else self._respond(incoming)
+            )
         except ClientDisconnect:
             return
         except (Exception, asyncio.CancelledError) as error:
-            response = await self.refuse(_refusal_from_error(error, visit.request), visit)
-        http_response, request = _build_response(response, visit), visit.request
+            response = await self.refuse(_refusal_from_error(error, incoming.request), incoming)
+        http_response, request = _build_response(response, incoming), incoming.request
         if response.further_parts is None:
             await http_response(request.scope, request.receive, send)
         else:
             await self._send_parts(http_response, response.further_parts, request, send)
         self.context.touch()
-        _log_access(visit, response.status, self.context.clock.monotonic() - began)
+        _log_access(incoming, response.status, self.context.clock.monotonic() - began)
 
     async def _send_parts(
         self, http_response: Response, further_parts: AsyncGenerator[bytes, None], request: Request, send: Send
@@ -175,51 +177,51 @@ class ServiceApp:
                 self._ready_checked_at = self.context.clock.monotonic()
         return self._was_ready
 
-    async def refuse(self, refusal: RefusalError, visit: _Visit | None = None) -> ServiceResponse:
-        """Build the response to a refused request; without a visit, to bytes that are not a request."""
-        if visit is None:
+    async def refuse(self, refusal: RefusalError, incoming: _Incoming | None = None) -> ServiceResponse:
+        """Build the response to a refused request; without a request, to bytes that are not a request."""
+        if incoming is None:
             return await self.context.problems.respond(refusal)
-        principal = None if visit.principal is ANONYMOUS else visit.principal
+        principal = None if incoming.principal is ANONYMOUS else incoming.principal
         response = await self.context.problems.respond(
-            refusal, method=visit.request.method, path=visit.request.scope["path"], principal=principal
+            refusal, method=incoming.request.method, path=incoming.request.scope["path"], principal=principal
         )
-        if not visit.is_page:
+        if not incoming.is_page:
             return response
         return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(response)
 
-    async def _respond_in_reach(self, visit: _Visit) -> ServiceResponse:
+    async def _respond_unless_hung(self, incoming: _Incoming) -> ServiceResponse:
         """Answer a request, unless the database hangs."""
         scope = asyncio.timeout(None)
-        timer = self.context.timers.call_later(PATIENCE_S, self._doubt, scope)
+        timer = self.context.timers.call_later(PATIENCE_S, self._watch_database, scope)
         try:
             async with scope:
-                return await self._respond(visit)
+                return await self._respond(incoming)
         except TimeoutError as error:
             if not scope.expired():
                 raise
             raise DatabaseUnreachableError("The service's database does not answer") from error
         finally:
             timer.cancel()
-            self._doubted.discard(scope)
+            self._overdue.discard(scope)
 
-    def _doubt(self, scope: asyncio.Timeout) -> None:
-        """End a request if the database hangs."""
-        self._doubted.add(scope)
+    def _watch_database(self, scope: asyncio.Timeout) -> None:
+        """Add a request to those that end if the database does not answer a ping; ping while there are any."""
+        self._overdue.add(scope)
         if self._pinging is None or self._pinging.done():
             self._pinging = asyncio.ensure_future(self._ping())
 
     async def _ping(self) -> None:
-        while self._doubted:
+        while self._overdue:
             try:
                 await self.context.database.ping()
             except DataError:
-                while self._doubted:
-                    self._doubted.pop().reschedule(0)
+                while self._overdue:
+                    self._overdue.pop().reschedule(0)
             else:
                 await self.context.clock.sleep(READY_S)
 
-    async def _respond(self, visit: _Visit) -> ServiceResponse:
-        request = visit.request
+    async def _respond(self, incoming: _Incoming) -> ServiceResponse:
+        request = incoming.request
         self._check_origin(request)
         if not self.context.options.has_interface:
             raise RefusalError("not_found", "This process drives runs and has no interface.")
@@ -227,9 +229,9 @@ class ServiceApp:
             endpoint, ids = self._router.find(request.method, request.scope["path"])
         except RefusalError:
             # Only authenticated callers learn which paths exist, except those of pages.
-            await self._admit(visit, None)
+            await self._admit(incoming, None)
             raise
-        principal = await self._admit(visit, endpoint)
+        principal = await self._admit(incoming, endpoint)
         if not endpoint.is_open:
             require(principal.role, endpoint.needs)
         call = ServiceCall(
@@ -240,25 +242,25 @@ class ServiceApp:
             is_form=is_form(request),
             cookie=request.cookies.get(browser_sessions.COOKIE) or request.cookies.get(browser_sessions.PAGE_COOKIE),
             is_here=_is_here(request),
-            peer=visit.peer,
+            peer=incoming.peer,
         )
         if not endpoint.mutates:
             return await endpoint.handle(call)
-        in_flight = self.context.strangers.bytes_in_flight if visit.is_strangers else self.context.bytes_in_flight
+        in_flight = self.context.strangers.bytes_in_flight if incoming.is_keyless else self.context.bytes_in_flight
         # Decoded content takes many times the memory of its bytes, so they count until the response is complete.
-        with in_flight.share() as share:
-            return await replace(call, **await self._read(visit, endpoint, share)).respond_once(
+        with in_flight.share() as reserve:
+            return await replace(call, **await self._read(incoming, endpoint, reserve)).respond_once(
                 endpoint.handle, is_one_write=endpoint.is_one_write
             )
 
-    async def _read(self, visit: _Visit, endpoint: Endpoint, share: Share) -> dict[str, Any]:
+    async def _read(self, incoming: _Incoming, endpoint: Endpoint, reserve: Reserve) -> dict[str, Any]:
         """Return what a mutation's body adds to the call: its content, and the idempotency key with its scope."""
-        request, principal = visit.request, visit.principal
+        request, principal = incoming.request, incoming.principal
         assert principal is not None
         key = read_key(request.headers.getlist(HEADER), is_required=endpoint.needs_key)
         is_keyed = principal is not ANONYMOUS
-        body = await read_body(request, share, most=BODY_BYTES if is_keyed else ANONYMOUS_BODY_BYTES)
-        visit.leaves_body = False
+        body = await read_body(request, reserve, most=BODY_BYTES if is_keyed else ANONYMOUS_BODY_BYTES)
+        incoming.leaves_body = False
         reading = partial(
             decode_body,
             body,
@@ -278,42 +280,42 @@ class ServiceApp:
             idempotent = IdempotentRequest(principal, f"{endpoint.method} {path}", key, digest)
         return {"content": content, "idempotent": idempotent}
 
-    async def _admit(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
+    async def _admit(self, incoming: _Incoming, endpoint: Endpoint | None) -> Principal:
         """Authenticate the caller before any of the body is read, and count the request.
 
         A valid key is recognized before any limit applies, so that callers without one never lock it out. A browser's
         requests to private pages count apart from those of a key. Refuses with ``unauthenticated`` or ``rate_limited``.
         """
         try:
-            principal = await self._find_principal(visit, endpoint)
+            principal = await self._find_principal(incoming, endpoint)
         except RefusalError as refusal:
-            visit.know(None)
-            raise self.context.strangers.refuse(visit.peer, refusal) from refusal
-        visit.know(principal)
+            incoming.set_caller(None)
+            raise self.context.strangers.refuse(incoming.peer, refusal) from refusal
+        incoming.set_caller(principal)
         if principal is not ANONYMOUS:
             self.context.key_uses.record_use(principal.key_id)
         if principal is ANONYMOUS:
-            self.context.strangers.admit(visit.peer)
-        elif visit.has_cookie or (endpoint is not None and endpoint.is_page):
+            self.context.strangers.admit(incoming.peer)
+        elif incoming.has_cookie or (endpoint is not None and endpoint.is_page):
             await self.context.rate_limit.admit(f"{_PAGES_OF}{principal.key_id}")
         else:
             await self.context.rate_limit.admit(principal.key_id)
         return principal
 
-    async def _find_principal(self, visit: _Visit, endpoint: Endpoint | None) -> Principal:
+    async def _find_principal(self, incoming: _Incoming, endpoint: Endpoint | None) -> Principal:
         """Return the caller of an endpoint: the holder of the key, or of the session if its cookie is accepted."""
-        request = visit.request
+        request = incoming.request
         shown = request.headers.getlist("authorization")
         if shown:
             await self.context.refresh_keys(shown)
         if endpoint is None:
-            return ANONYMOUS if visit.is_page and not shown else self.context.keys.principal_of(shown)
+            return ANONYMOUS if incoming.is_page and not shown else self.context.keys.principal_of(shown)
         if endpoint.is_open and not shown:
             return ANONYMOUS
         cookie = request.cookies.get(browser_sessions.COOKIE) if endpoint.takes_cookie and not shown else None
         if cookie is None:
             return self.context.keys.principal_of(shown)
-        visit.has_cookie = True
+        incoming.has_cookie = True
         key_id = await self.context.database.read(lambda transaction: browser_sessions.find_key(transaction, cookie))
         if key_id is not None:
             await self.context.refresh_keys(key_id=key_id)
@@ -346,7 +348,7 @@ class ServiceApp:
         return True
 
 
-class _Visit:
+class _Incoming:
     """Facts about a request while it is being answered.
 
     Attributes:
@@ -367,16 +369,16 @@ class _Visit:
         self.leaves_body = length.strip("0 ") != "" or "transfer-encoding" in request.headers
 
     @property
-    def is_strangers(self) -> bool:
+    def is_keyless(self) -> bool:
         """Whether it has no valid key."""
         return self.principal is None or self.principal is ANONYMOUS
 
-    def know(self, principal: Principal | None) -> None:
+    def set_caller(self, principal: Principal | None) -> None:
         """Record the caller, also for the connection; ``None`` for an invalid key."""
         self.principal = principal
         connection: KeyedConnection | None = self.request.scope.get("state", {}).get(CONNECTION)
         if connection is not None:
-            connection.identify(is_keyed=not self.is_strangers)
+            connection.identify(is_keyed=not self.is_keyless)
 
 
 def _refusal_from_error(error: BaseException, request: Request) -> RefusalError:
@@ -397,11 +399,15 @@ def _refusal_from_error(error: BaseException, request: Request) -> RefusalError:
     return RefusalError("internal", cause=f"{type(error).__name__}: {error}")
 
 
-def _build_response(response: ServiceResponse, visit: _Visit) -> Response:
+def _build_response(response: ServiceResponse, incoming: _Incoming) -> Response:
     """Build the response with its headers; of a body in parts, the first one."""
     headers = dict(header for header in (*_HEADERS, *response.headers) if header[0] != "Set-Cookie")
-    is_doubtful = {"content-length", "transfer-encoding"} <= set(visit.request.headers)
-    if visit.leaves_body or is_doubtful or (response.status >= _FAILED and visit.is_strangers and not visit.is_page):
+    is_doubtful = {"content-length", "transfer-encoding"} <= set(incoming.request.headers)
+    if (
+        incoming.leaves_body
+        or is_doubtful
+        or (response.status >= _FAILED and incoming.is_keyless and not incoming.is_page)
+    ):
         # The connection closes after this response; without this header a caller would send its next request into it.
         # Where a body has two lengths, a proxy may see another end of it (RFC 9112, section 6.1). A caller without a
         # key whose request fails needs a new connection for the next one, and few of those are accepted at a time.
@@ -413,9 +419,9 @@ def _build_response(response: ServiceResponse, visit: _Visit) -> Response:
     return http_response
 
 
-def _log_access(visit: _Visit, status: int, seconds: float) -> None:
-    request = visit.request
-    log = _strangers if visit.is_strangers else _access
+def _log_access(incoming: _Incoming, status: int, seconds: float) -> None:
+    request = incoming.request
+    log = _strangers if incoming.is_keyless else _access
     log.info(
         "%s %s%s %d %.1f ms %s",
         remove_known_keys(request.method)[:_METHOD_CHARACTERS],
@@ -426,7 +432,7 @@ def _log_access(visit: _Visit, status: int, seconds: float) -> None:
         else "",
         status,
         seconds * 1000,
-        (visit.principal and visit.principal.key_id) or "-",
+        (incoming.principal and incoming.principal.key_id) or "-",
     )
 
 

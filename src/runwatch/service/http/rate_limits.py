@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -48,19 +48,8 @@ ALL_SIGN_UPS_PER_HOUR: Final = 60
 
 _NAMES: Final = 10_000
 
-
-class Share:
-    def __init__(self, whole: BytesInFlight) -> None:
-        self._whole = whole
-        self.reserved = 0
-
-    def reserve(self, count: int) -> None:
-        """Reserve more bytes. Refuses with ``rate_limited`` when all requests together have reserved the maximum."""
-        if self._whole.reserved + count > self._whole.most:
-            detail = "The service is reading as many request bodies as it can. Send this one again."
-            raise RefusalError("rate_limited", detail, retry_after_s=1)
-        self._whole.reserved += count
-        self.reserved += count
+Reserve = Callable[[int], None]
+"""Reserves bytes for a request."""
 
 
 class BytesInFlight:
@@ -71,16 +60,28 @@ class BytesInFlight:
         self.reserved = 0
 
     @contextlib.contextmanager
-    def share(self) -> Iterator[Share]:
-        """Yield the share of one request, released when the block ends."""
-        share = Share(self)
+    def share(self) -> Iterator[Reserve]:
+        """Yield what reserves bytes for one request until the block ends.
+
+        It refuses with ``rate_limited`` when all requests together have reserved the maximum.
+        """
+        mine = 0
+
+        def reserve(count: int) -> None:
+            nonlocal mine
+            if self.reserved + count > self.most:
+                detail = "The service is reading as many request bodies as it can. Send this one again."
+                raise RefusalError("rate_limited", detail, retry_after_s=1)
+            self.reserved += count
+            mine += count
+
         try:
-            yield share
+            yield reserve
         finally:
-            self.reserved -= share.reserved
+            self.reserved -= mine
 
 
-async def read_body(request: Request, share: Share | None = None, *, most: int = BODY_BYTES) -> bytes:
+async def read_body(request: Request, reserve: Reserve, *, most: int = BODY_BYTES) -> bytes:
     """Read the request's body, no further than its limit.
 
     A ``Content-Length`` above the limit is refused before a byte is read; bodies with a wrong length or in chunks are
@@ -95,8 +96,7 @@ async def read_body(request: Request, share: Share | None = None, *, most: int =
     body = bytearray()
     async for chunk in request.stream():
         _check_length(len(body) + len(chunk), most)
-        if share is not None:
-            share.reserve(len(chunk))
+        reserve(len(chunk))
         body += chunk
     return bytes(body)
 

@@ -46,10 +46,10 @@ class SampleCheckApp:
         if not isinstance(sample, SampleCheck):
             status, error = sample
             return status, {"error": error}, {"Allow": "POST", **unread} if status == 405 else unread
-        with self._in_flight.share() as share:
+        with self._in_flight.share() as reserve:
             try:
                 async with asyncio.timeout(READ_S):
-                    content = await read_body(request, share)
+                    content = await read_body(request, reserve)
             except RefusalError as refusal:
                 return refusal.status, {"error": refusal.code}, unread
             except TimeoutError:

@@ -43,6 +43,8 @@ CALLED: Final = "called"
 _ANSWER: Final = "test_answer"
 """Member of the ``endpoint`` column with the source's response to a failed test."""
 
+_ANSWER_MEMBERS: Final = ("http_status", "suggestions", "message", "models", "was_sent", *ANSWER_MEMBERS)
+
 _PUBLISHERS: Final = {"anthropic_direct": "anthropic"}
 """Publishers of sources whose lists of models name none."""
 
@@ -240,7 +242,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     ever_served = transaction.list_all(deployments_table, {"connection_id": row["connection_id"]})
     kept = [served["upstream_ref"] for served in ever_served if served["upstream_ref"] in found.failed]
     endpoint = {
-        **describe_no_answer(row["endpoint"]),
+        **{name: value for name, value in row["endpoint"].items() if name != _ANSWER},
         "base_url": found.base_url,
         "models": [*found.named, *kept],
         FAILED: {name: describe_failure(row, error) for name, error in found.failed.items()},
@@ -284,11 +286,6 @@ def describe_list_failure(connection: Row, error: ProviderError) -> str:
     return describe_failure(connection, error)
 
 
-def describe_no_answer(endpoint: dict[str, Any]) -> dict[str, Any]:
-    """Return an endpoint without the source's response to a failed test."""
-    return {name: value for name, value in endpoint.items() if name != _ANSWER}
-
-
 def record_failure(transaction: Transaction, tested: Row, error: ProviderError) -> Row:
     """Record a failed test and the source's response.
 
@@ -300,16 +297,7 @@ def record_failure(transaction: Transaction, tested: Row, error: ProviderError) 
         row,
         endpoint={
             **row["endpoint"],
-            _ANSWER: {
-                "http_status": error.http_status,
-                "suggestions": list(error.suggestions),
-                "message": error.message,
-                "models": list(error.models),
-                "was_sent": error.was_sent,
-                "retry_after_s": error.retry_after_s,
-                "body_kind": error.body_kind,
-                "content_type": error.content_type,
-            },
+            _ANSWER: {name: getattr(error, name) for name in _ANSWER_MEMBERS},
         },
         test_state="failed",
         test_error=error.kind,

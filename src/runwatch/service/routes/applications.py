@@ -33,11 +33,10 @@ async def apply(call: ServiceCall) -> ServiceResponse:
     request = parse_body(ApplicationRequest, call.content)
     assert call.idempotent is not None
     key = request.application_key or call.idempotent.key
-    begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
 
     def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:
         row = applications.begin(transaction, call.principal, request, key)
-        moved = applications.advance(transaction, row, begin_handoff)
+        moved = applications.advance(transaction, row, call.context, call.principal)
         return _response(transaction, call, row["application_id"], moved.continue_url), moved.accepted
 
     return await _write(call, effect)
@@ -71,7 +70,6 @@ async def resume(call: ServiceCall) -> ServiceResponse:
     that of the live proof.
     """
     request = parse_body(ResumeRequest, call.content)
-    begin_handoff = application_steps.handoff_beginner(call.context, call.principal)
 
     def effect(transaction: Transaction) -> tuple[ServiceResponse, list[RunState]]:
         row = _find(transaction, call)
@@ -92,7 +90,7 @@ async def resume(call: ServiceCall) -> ServiceResponse:
                         "invalid_state", f"The application is {row['state']}; there is nothing to try again."
                     )
                 applications.change(transaction, row, state="applying", failure_code=None)
-        moved = applications.advance(transaction, _find(transaction, call), begin_handoff)
+        moved = applications.advance(transaction, _find(transaction, call), call.context, call.principal)
         return _response(transaction, call, row["application_id"], moved.continue_url), [*accepted, *moved.accepted]
 
     return await _write(call, effect)

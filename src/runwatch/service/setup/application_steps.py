@@ -7,11 +7,11 @@ from typing import Final
 
 from runwatch.records.requests.template import ByokOffering
 from runwatch.service.access.authentication import Principal
-from runwatch.service.models import connections, handoffs, model_sync, sources
+from runwatch.service.models import connections, model_sync
 from runwatch.service.models.providers.types import ProviderError
 from runwatch.service.service_context import ServiceContext
 from runwatch.service.setup import applications
-from runwatch.service.setup.applications import Advance, BeginHandoff
+from runwatch.service.setup.applications import Advance
 from runwatch.service.setup.plans import is_offered
 from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.transaction import Row, Transaction
@@ -20,28 +20,13 @@ MAX_ROUNDS: Final = 4
 """Limit of rounds with the source, above what an application needs: a test, a model list, and the steps after them."""
 
 
-def handoff_beginner(context: ServiceContext, principal: Principal) -> BeginHandoff:
-    """Return a function that starts the handoff of an offering's source for a caller."""
-    profiles = sources.profiles(context.configured_sources)
-
-    def begin(transaction: Transaction, offering: ByokOffering) -> tuple[Row, str | None]:
-        profile = sources.find(profiles, offering.source_id, offering.auth_scheme)
-        endpoint = sources.endpoint_of(profile, offering.auth_scheme, None)
-        return handoffs.begin(
-            transaction, principal, profile, offering.auth_scheme, endpoint, origin=context.page_origin
-        )
-
-    return begin
-
-
 async def advance_application(context: ServiceContext, principal: Principal, application_id: str) -> str | None:
     """Take every due step of an application; return the page of a handoff started by that, if any."""
-    begin_handoff = handoff_beginner(context, principal)
     continue_url = None
 
     def step(transaction: Transaction) -> Advance:
         row = applications.find(transaction, principal.tenant_id, application_id)
-        return applications.advance(transaction, row, begin_handoff)
+        return applications.advance(transaction, row, context, principal)
 
     for _ in range(MAX_ROUNDS):
         moved = await context.database.write(step)

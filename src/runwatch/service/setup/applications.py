@@ -6,7 +6,6 @@ so an application continues after a restart and submits no run twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,8 +20,9 @@ from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.execution import runs, submission
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.ids import new_id
-from runwatch.service.models import arms, catalog, connections, handoffs
+from runwatch.service.models import arms, catalog, connections, handoffs, sources
 from runwatch.service.models.availability import is_usable
+from runwatch.service.service_context import ServiceContext
 from runwatch.service.setup import plans
 from runwatch.service.setup.templates import OrganizationState
 from runwatch.service.tables import applications_table, arms_table
@@ -35,9 +35,6 @@ PROOF_VALID_FOR: Final = timedelta(minutes=15)
 """How long a live proof can be authorized."""
 
 OBJECTIVE: Final = "Reply with the single word: ready."
-
-BeginHandoff = Callable[[Transaction, ByokOffering], tuple[Row, str | None]]
-"""Starts the handoff of an offering's source, and returns it with the address of its page."""
 
 
 @dataclass(slots=True)
@@ -98,23 +95,23 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
     return find(transaction, principal.tenant_id, application_id)
 
 
-def advance(transaction: Transaction, row: Row, begin_handoff: BeginHandoff) -> Advance:
-    """Take every due step that needs only the database."""
+def advance(transaction: Transaction, row: Row, context: ServiceContext, principal: Principal) -> Advance:
+    """Take every due step that needs only the database; a handoff that it starts is the caller's."""
     moved = Advance()
     while True:
         before = row["state"]
-        _step(transaction, row, begin_handoff, moved)
+        _step(transaction, row, context, principal, moved)
         row = find(transaction, row["tenant_id"], row["application_id"])
         if row["state"] == before:
             return moved
 
 
-def _step(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved: Advance) -> None:
+def _step(transaction: Transaction, row: Row, context: ServiceContext, principal: Principal, moved: Advance) -> None:
     match row["state"]:
         case "applying" if row["template_id"] == "starter":
             _prove_by_echo(transaction, row, moved)
         case "applying":
-            _find_model(transaction, row, begin_handoff, moved)
+            _find_model(transaction, row, context, principal, moved)
         case "consent_pending":
             _look_at_consent(transaction, row)
         case "arm_ready":
@@ -127,7 +124,9 @@ def _step(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved
             _look_at_live_run(transaction, row)
 
 
-def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff, moved: Advance) -> None:
+def _find_model(
+    transaction: Transaction, row: Row, context: ServiceContext, principal: Principal, moved: Advance
+) -> None:
     """Save the model as an arm; start connecting its source if that is not connected."""
     estate = OrganizationState.of(transaction, row["tenant_id"])
     offering = None if row["byok_offering"] is None else ByokOffering(**row["byok_offering"])
@@ -154,7 +153,11 @@ def _find_model(transaction: Transaction, row: Row, begin_handoff: BeginHandoff,
         if (connection["source_id"], connection["auth_scheme"]) == (offering.source_id, offering.auth_scheme)
     ]
     if not mine:
-        handoff, moved.continue_url = begin_handoff(transaction, offering)
+        profile = sources.find(sources.profiles(context.configured_sources), offering.source_id, offering.auth_scheme)
+        endpoint = sources.endpoint_of(profile, offering.auth_scheme, None)
+        handoff, moved.continue_url = handoffs.begin(
+            transaction, principal, profile, offering.auth_scheme, endpoint, origin=context.page_origin
+        )
         consent = {
             "handoff_intent_id": handoff["handoff_intent_id"],
             "expires_at": handoff["expires_at"],

@@ -102,7 +102,7 @@ def build_plan(request: PlanRequest, estate: OrganizationState, issued_at: datet
     is_supported = blocker is None or request.byok_offering is not None
     next_action = {"type": "approve_plan", "detail": "Look at what it would do, then apply it with its digest."}
     if blocker is not None and not is_supported:
-        next_action = blocker.to_json()["next_action"]
+        next_action = blocker["next_action"]
     live = template_id != STARTER
     plan: dict[str, Any] = {
         "template_id": template_id,

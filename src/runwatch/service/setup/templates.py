@@ -44,24 +44,6 @@ OPEN_CLASS: Final = "public"
 
 
 @dataclass(frozen=True, slots=True)
-class TemplateBlocker:
-    """An obstacle to a template.
-
-    Attributes:
-        action: Type of the next action.
-        how: What the user should do.
-    """
-
-    code: str
-    detail: str
-    action: str
-    how: str
-
-    def to_json(self) -> dict[str, Any]:
-        return {"code": self.code, "detail": self.detail, "next_action": {"type": self.action, "detail": self.how}}
-
-
-@dataclass(frozen=True, slots=True)
 class OrganizationState:
     """What an organization has, as far as it matters for templates.
 
@@ -114,22 +96,27 @@ def is_open_model(deployment: Row) -> bool:
     return deployment["status"] == "listed" and OPEN_CLASS in deployment["data_classes"]
 
 
-def find_blocker(template_id: str, estate: OrganizationState) -> TemplateBlocker | None:
+def find_blocker(template_id: str, estate: OrganizationState) -> dict[str, Any] | None:
     """Return the first obstacle to a template; ``None`` when it is eligible."""
     if template_id == STARTER or estate.ready(template_id):
         return None
     return _byok_blocker(estate) if template_id == BYOK else _pool_blocker(estate)
 
 
-def _pool_blocker(estate: OrganizationState) -> TemplateBlocker:
+def _blocker(code: str, detail: str, action: str, how: str) -> dict[str, Any]:
+    """Build the JSON of an obstacle, with the type of the next action and what the user should do."""
+    return {"code": code, "detail": detail, "next_action": {"type": action, "detail": how}}
+
+
+def _pool_blocker(estate: OrganizationState) -> dict[str, Any]:
     if estate.has_pool and not estate.is_funded:
-        return TemplateBlocker(
+        return _blocker(
             "pool_not_entitled",
             f"The organization keeps no balance that covers {POOL_SPEND_USD} US dollars.",
             "top_up_in_billing",
             "Add sample credit (not real money): runwatch account --top-up 5",
         )
-    return TemplateBlocker(
+    return _blocker(
         "pool_not_entitled",
         "This service has no pool of models that it pays for.",
         "approve_plan",
@@ -137,9 +124,9 @@ def _pool_blocker(estate: OrganizationState) -> TemplateBlocker:
     )
 
 
-def _byok_blocker(estate: OrganizationState) -> TemplateBlocker:
+def _byok_blocker(estate: OrganizationState) -> dict[str, Any]:
     if not estate.own:
-        return TemplateBlocker(
+        return _blocker(
             "connection_required",
             "The organization has no connection of its own to a source of models.",
             "connect_source",
@@ -149,13 +136,13 @@ def _byok_blocker(estate: OrganizationState) -> TemplateBlocker:
     if not usable:
         row = estate.own[0]
         reason = f"failed its last test ({row['test_error']})" if row["test_state"] == "failed" else "is not tested"
-        return TemplateBlocker(
+        return _blocker(
             "connection_test_required",
             f"The connection {row['connection_id']} {reason}.",
             "test_source_connection",
             f"Test the connection: {runwatch_command('sources test', row['connection_id'])}",
         )
-    return TemplateBlocker(
+    return _blocker(
         "deployment_required",
         f"The connection {usable[0]['connection_id']} lists no model that is certified for {OPEN_CLASS} data.",
         "sync_source_deployments",
@@ -182,7 +169,7 @@ def template_json(template_id: str, estate: OrganizationState) -> dict[str, Any]
         "template_version": VERSION,
         "access_lane": LANES[template_id],
         "eligible": blocker is None,
-        "blockers": [] if blocker is None else [blocker.to_json()],
+        "blockers": [] if blocker is None else [blocker],
         "alternative_plans": alternatives,
         "catalog_row": None if row is None else catalog_entry(estate.connection_of(row), row),
     }

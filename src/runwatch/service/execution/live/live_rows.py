@@ -13,7 +13,7 @@ from typing import Any, Final
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
 from runwatch.service import amounts
-from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill, members_of
+from runwatch.service.execution.live.state import STARTED, Attempt, FinishedCheck, LiveRun, RankedArm, Skill
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.models.providers.types import ANSWER_MEMBERS
 from runwatch.service.tables import (
@@ -98,23 +98,9 @@ def load(transaction: Transaction, run: RunState) -> LiveRun:
     )
 
 
-def record_options(transaction: Transaction, execution_id: str, options: list[RankedArm], skill: Skill | None) -> None:
-    """Record the ranking."""
-    transaction.change(
-        live_runs_table,
-        {"execution_id": execution_id},
-        options=[members_of(option) for option in options],
-        skill=None if skill is None else members_of(skill),
-    )
-
-
-def record_checks(transaction: Transaction, execution_id: str, checks: tuple[FinishedCheck, ...]) -> None:
-    transaction.change(live_runs_table, {"execution_id": execution_id}, checks=[members_of(check) for check in checks])
-
-
-def record_reaction(transaction: Transaction, execution_id: str, acted_on_eval: dict[str, Any] | None) -> None:
-    """Record how the policy reacted."""
-    transaction.change(live_runs_table, {"execution_id": execution_id}, acted_on_eval=acted_on_eval)
+def change(transaction: Transaction, execution_id: str, **columns: object) -> None:
+    """Record what a live run has come to know: its ranked options, finished checks, or how the policy reacted."""
+    transaction.change(live_runs_table, {"execution_id": execution_id}, **columns)
 
 
 def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:

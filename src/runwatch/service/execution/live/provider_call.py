@@ -74,10 +74,7 @@ class CallOutcome:
     Attributes:
         candidate: The output; ``None`` when the call failed.
         reason: Why it failed (manual: interface, "Reasons").
-        http_status: Status with which the provider refused the call.
-        message: The provider's own words on that.
-        retry_after_s: Seconds that the provider asked to wait.
-        body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_TEXTS`.
+        error: What the provider gave in place of an answer.
         was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.
@@ -89,11 +86,7 @@ class CallOutcome:
     candidate: str | None = field(default=None, repr=False)
     reason: str | None = None
     failure_kind: str | None = None
-    http_status: int | None = None
-    message: str | None = field(default=None, repr=False)
-    retry_after_s: int | None = None
-    body_kind: str | None = None
-    content_type: str | None = None
+    error: ProviderError | None = field(default=None, repr=False)
     was_sent: bool = True
     ran_out: bool = False
     generation: Generation | None = field(default=None, repr=False)
@@ -137,14 +130,7 @@ async def call_provider(
 
 def _refused(error: ProviderError, call: PreparedCall, *, is_keyless: bool, ran_out: bool) -> CallOutcome:
     """Build the outcome of a call without a usable response, with the usage that the provider reports."""
-    failed = replace(
-        _failed(error.kind, was_sent=error.was_sent, ran_out=ran_out),
-        http_status=error.http_status,
-        message=error.message,
-        retry_after_s=error.retry_after_s,
-        body_kind=error.body_kind,
-        content_type=error.content_type,
-    )
+    failed = replace(_failed(error.kind, was_sent=error.was_sent, ran_out=ran_out), error=error)
     spent = error.spent
     if not error.was_sent:
         return failed
