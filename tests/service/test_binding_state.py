@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.clock import format_iso
-from runwatch.service.checks import binding_json as forms
 from runwatch.service.checks import binding_state as states
+from runwatch.service.checks import bindings as forms
 from runwatch.service.checks.binding_state import Binding
 from runwatch.service.checks.stop_date import NEVER, StopDate
 from runwatch.service.errors import RefusalError

@@ -19,7 +19,7 @@ import pytest
 import pytest_asyncio
 
 from runwatch.base.json import ExactNumber
-from runwatch.service.checks.check_call import EVALUATION_S
+from runwatch.service.checks.verdict import EVALUATION_S
 from runwatch.service.execution.live.provider_call import CALL_S, CANDIDATE_BYTES
 from runwatch.service.models.providers import http_client
 from tests.service.conftest import Json, Local, serve_in_process

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from runwatch.service.execution import live_steps
-from runwatch.service.execution.embedded_engine import EmbeddedEngine
+from runwatch.service.execution.engine import EmbeddedEngine
 from runwatch.service.execution.runs import load
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.tables import attempts_table

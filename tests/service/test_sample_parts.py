@@ -14,7 +14,7 @@ from runwatch.records.requests.run import RunRequest
 from runwatch.service.address_policy import PUBLIC
 from runwatch.service.checks.sample_checks import BULLETS, has_five_bullets, is_json_object
 from runwatch.service.ids import new_id, random_word, seeded_ids
-from runwatch.service.models.providers.sample_text import BULLETS_WANTED, OBJECT_WANTED, make_text
+from runwatch.service.models.providers.sample_provider import BULLETS_WANTED, OBJECT_WANTED, make_text
 from runwatch.service.outbound import OutboundError
 from runwatch.service.sample.check_calls import AGENT_URL, SampleCheckClient
 from runwatch.service.sample.history import DAYS, MARGIN, plan_incident, plan_runs

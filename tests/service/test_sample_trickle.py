@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from runwatch.records.states import FINAL_STATES
-from runwatch.service.execution.embedded_engine import EmbeddedEngine
+from runwatch.service.execution.engine import EmbeddedEngine
 from runwatch.service.organization import wallet
 from runwatch.service.process import stop_when_idle
 from runwatch.service.sample.background_runs import AT_ONCE, BackgroundRuns

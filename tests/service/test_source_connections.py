@@ -9,7 +9,7 @@ import pytest
 
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.service.access.vault import DIRECTORY
-from runwatch.service.models.connections import named_handles
+from runwatch.service.startup import named_handles
 from tests.service.conftest import Json, Local, Serving
 from tests.service.sourcing import SECRET, Saved, completed, connect, connection_body, model_arm, post, save, sync
 from tests.support.clock import FakeClock

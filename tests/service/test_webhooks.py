@@ -18,6 +18,7 @@ from runwatch.records.webhook import Delivery, Webhook
 from runwatch.service.access.authentication import local_tenant
 from runwatch.service.organization import webhooks
 from runwatch.service.organization.webhook_sender import AT_ONCE, PAUSE_S, RECEIVER_AT_ONCE
+from runwatch.service.startup import named_handles
 from runwatch.service.tables import webhooks_table
 from tests.service.conftest import Json, Local, Serving, bearing, capped, keyed, other_tenant
 from tests.support.clock import START, FakeClock
@@ -379,7 +380,7 @@ async def test_a_rotated_secret_signs_from_then_on_and_the_old_one_is_gone(near:
         assert is_signed(receiver.taken[0], secret)
         assert not is_signed(receiver.taken[0], hook["secret"])
         assert vault_secrets(data_dir) == [secret]
-        handles = await near.context.database.read(webhooks.secret_handles)
+        handles = await near.context.database.read(named_handles)
         assert handles == {file.name for file in data_dir.glob("secrets/*")}
 
 

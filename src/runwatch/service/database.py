@@ -112,8 +112,7 @@ class ServiceDatabase:
     async def read(self, function: Callable[[Transaction], T]) -> T:
         """Run a read-only function on a reader thread, over one consistent state of the database.
 
-        Raises:
-            DataError: The database cannot be reached.
+        Raises DataError if the database cannot be reached.
         """
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
@@ -147,8 +146,7 @@ class ServiceDatabase:
     async def ping(self) -> None:
         """Ask the database for an answer, beside everything else that waits for one.
 
-        Raises:
-            DatabaseUnreachableError: It gives none in time.
+        Raises DatabaseUnreachableError if it gives none in time.
         """
         with self._backend.translate_read_errors():
             await asyncio.to_thread(self._backend.ping)

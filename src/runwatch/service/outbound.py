@@ -205,11 +205,7 @@ class OutboundClient:
 
 
 async def resolve_host(host: str, port: int) -> list[Address]:
-    """Return the addresses that the system resolves for a host.
-
-    Raises:
-        OutboundError: There is none.
-    """
+    """Return the addresses that the system resolves for a host. Raises OutboundError if there is none."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # The scope (fe80::1%eth0) is not part of the checked address.

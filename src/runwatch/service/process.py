@@ -72,8 +72,7 @@ def serve(options: ServeOptions) -> int:
 def reseal_secrets(options: ServeOptions) -> int:
     """Seal every secret with the newest master key; return how many no master key opens.
 
-    Raises:
-        RunwatchError: See :func:`runwatch.service.server.reseal_data_dir`.
+    Raises as :func:`runwatch.service.server.reseal_data_dir` does.
     """
     from runwatch.service import server
 
@@ -83,8 +82,7 @@ def reseal_secrets(options: ServeOptions) -> int:
 def copy_data(source_dir: Path, options: ServeOptions) -> DataCopy:
     """Copy an embedded service's data into the PostgreSQL database of these options.
 
-    Raises:
-        RunwatchError: See :func:`runwatch.service.data_copy.copy_data`.
+    Raises as :func:`runwatch.service.data_copy.copy_data` does.
     """
     from runwatch.service import data_copy
 

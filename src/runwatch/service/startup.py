@@ -16,29 +16,27 @@ from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.backends.backend import Backend
-from runwatch.service.backends.pairing import refuse_paired
+from runwatch.service.backends.data_directory import refuse_paired
 from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks import bindings
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.errors import make_package_error
-from runwatch.service.execution.embedded_engine import EmbeddedEngine
-from runwatch.service.execution.engine import Engine
+from runwatch.service.execution.engine import EmbeddedEngine, Engine
 from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter, SharedRateLimiter
-from runwatch.service.models import connections
 from runwatch.service.models.provider_config import configured_sources
 from runwatch.service.models.providers.http_client import Providers
 from runwatch.service.options import ServeOptions
-from runwatch.service.organization import wallet, webhooks
+from runwatch.service.organization import wallet
 from runwatch.service.organization.closed_secrets import find_closed
 from runwatch.service.organization.webhook_sender import WebhookSender
 from runwatch.service.outbound import OutboundClient
 from runwatch.service.sample.check_addresses import update_check_addresses
-from runwatch.service.tables import local_owner_table
+from runwatch.service.tables import connections_table, handoffs_table, local_owner_table, webhooks_table
 from runwatch.service.transaction import Transaction
 
 DATABASE_FILE: Final = "service.db"
@@ -111,7 +109,7 @@ async def open_service_context(
         if options.sample:
             await database.write(partial(update_check_addresses, origin=origin))
         await bindings.destroy_all_retired(database, vault)
-        await vault.sweep(await database.read(_named_handles))
+        await vault.sweep(await database.read(named_handles))
         context.closed_handles = frozenset(await vault.take_over())
         closed = await database.read(partial(find_closed, context.closed_handles))
         context.closed_secrets = tuple(secret.advice for secret in closed)
@@ -164,13 +162,11 @@ def _make_engine(options: ServeOptions, backend: Backend, runner: StepRunner) ->
     return JobEngine(runner, parameters=backend.parameters, max_runs=options.max_runs)
 
 
-def _named_handles(transaction: Transaction) -> set[str]:
+def named_handles(transaction: Transaction) -> set[str]:
     """Return the handles of secrets named by some row; a crash may have left others in the vault."""
-    return (
-        bindings.named_handles(transaction)
-        | connections.named_handles(transaction)
-        | webhooks.secret_handles(transaction)
-    )
+    tables = (handoffs_table, connections_table, webhooks_table)
+    named = {row["secret_handle"] for table in tables for row in transaction.list_all(table, {})}
+    return bindings.named_handles(transaction) | (named - {None})
 
 
 def _set_up_owner(options: ServeOptions, offered_key: Secret, transaction: Transaction) -> Secret:

@@ -373,11 +373,7 @@ class _DriverStatement:
         )
 
     def run(self, driver: _Driver, values: Mapping[str, object]) -> list[dict[str, Any]]:
-        """Execute it and return its rows by column name.
-
-        Raises:
-            Exception: As the driver raises it.
-        """
+        """Execute it and return its rows by column name. Errors are those of the driver."""
         given = {**self._own, **values}
         for name, bind in self._binders:
             given[name] = bind(given[name])

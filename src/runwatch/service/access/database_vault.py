@@ -35,8 +35,7 @@ class DatabaseVault(Vault):
     async def open(cls, database: TransactionRunner, keys: MasterKeys) -> Self:
         """Return the vault of a database for a start.
 
-        Raises:
-            LocalServiceError: There are secrets, and the key of none is here.
+        Raises LocalServiceError if there are secrets and the key of none is here.
         """
         kept = await database.read(lambda transaction: transaction.list_all(sealed_secrets_table, {}))
         if kept and not any(keys.has_key_of(row["sealed"]) for row in kept):

@@ -49,11 +49,7 @@ class Vault:
         self._keys = keys
 
     async def put(self, secret: Secret) -> str:
-        """Store a secret and return its handle once it is on disk.
-
-        Raises:
-            DataError: It cannot be written.
-        """
+        """Store a secret and return its handle once it is on disk. Raises DataError if it cannot be written."""
         keep_secret(secret)
         handle = new_handle()
         await asyncio.to_thread(self._write, handle, secret)
@@ -62,8 +58,7 @@ class Vault:
     async def get(self, handle: str) -> Secret | None:
         """Return the secret of a handle, or ``None`` if it does not exist or no master key opens it.
 
-        Raises:
-            DataError: It cannot be read.
+        Raises DataError if it cannot be read.
         """
         return await asyncio.to_thread(self._read, handle)
 
@@ -102,19 +97,12 @@ class Vault:
 
         These are the plain files of version 0.1.0 and files sealed before a rotation. Each file is replaced on its own,
         so an interrupted start leaves the rest for the next one. What cannot be opened is kept: the master key may come
-        back.
-
-        Raises:
-            DataError: The secrets cannot be read or written.
+        back. Raises DataError if the secrets cannot be read or written.
         """
         return await asyncio.to_thread(self._take_over)
 
     def sealed(self) -> dict[str, bytes]:
-        """Return every secret by its handle, sealed as it is.
-
-        Raises:
-            DataError: A secret cannot be read.
-        """
+        """Return every secret by its handle, sealed as it is. Raises DataError if one cannot be read."""
         try:
             return {handle: (self._directory / handle).read_bytes() for handle in sorted(self._handles())}
         except OSError as error:

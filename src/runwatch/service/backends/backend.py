@@ -36,11 +36,7 @@ class Backend(ABC):
 
     @abstractmethod
     def is_new(self) -> bool:
-        """Return whether nothing was ever stored in it.
-
-        Raises:
-            DataError: It cannot be reached.
-        """
+        """Return whether nothing was ever stored in it. Raises DataError if it cannot be reached."""
 
     @abstractmethod
     def open_writer(self, schema_version: int) -> None:

@@ -27,8 +27,8 @@ from runwatch.base.log import redact
 from runwatch.base.secrets.sealing import MasterKeys
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.backends.backend import Backend
+from runwatch.service.backends.data_directory import make_pairing_error, pair, paired_with
 from runwatch.service.backends.job_queue import JobQueue
-from runwatch.service.backends.pairing import make_pairing_error, pair, paired_with
 from runwatch.service.backends.postgresql_address import ESCAPES, describe_address, parse_address
 from runwatch.service.backends.postgresql_session import Session, text_adapters
 from runwatch.service.errors import DatabaseUnreachableError
@@ -437,8 +437,7 @@ class PostgresDatabase(Backend):
     def _agree_on_master_key(self, connection: Session) -> None:
         """Show the master keys to other processes; at a start, seal with the newest one that all of them have.
 
-        Raises:
-            LocalServiceError: One of them seals with a key that is not here, or all have none in common.
+        Raises LocalServiceError if one of them seals with a key that is not here, or all have none in common.
         """
         if self.keys is None:
             return
@@ -505,8 +504,7 @@ class PostgresDatabase(Backend):
     def _wait_alone(self, connection: Connection) -> None:
         """Keep other processes out until the current transaction ends.
 
-        Raises:
-            LocalServiceError: There is one, or it comes back within :data:`WATCH_S`.
+        Raises LocalServiceError if there is one, or it comes back within :data:`WATCH_S`.
         """
         until = time.monotonic() + WATCH_S
         while not (others := connection.exec_driver_sql(_HOLDER).all()):
@@ -525,11 +523,7 @@ class PostgresDatabase(Backend):
 
     @contextlib.contextmanager
     def translate_start_errors(self) -> Iterator[None]:
-        """Translate every error of the database at a start.
-
-        Raises:
-            DataError: With what to do.
-        """
+        """Translate every error of the database at a start."""
         try:
             yield
         except (StatementError, psycopg.Error) as error:

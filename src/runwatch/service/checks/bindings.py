@@ -8,26 +8,34 @@ their organization.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter
 
 from runwatch.records.requests.binding import OPERATION_KEY
 from runwatch.service.access import private_entry
 from runwatch.service.access.authentication import is_active
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.access.vault import Vault
-from runwatch.service.checks import binding_json
 from runwatch.service.checks import binding_state as states
 from runwatch.service.checks.binding_state import Binding, StagedKey
-from runwatch.service.checks.stop_date import StopDate
+from runwatch.service.checks.stop_date import StopDate, days_left
 from runwatch.service.database import TransactionRunner
 from runwatch.service.errors import make_validation_error
-from runwatch.service.tables import bindings_table, entry_intents_table
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.tables import bindings_table, credentials_table, entry_intents_table
+from runwatch.service.transaction import Row, Transaction, pick
 
 _PORTS: Final = {"https": 443, "http": 80}
+_BINDING: Final = TypeAdapter(Binding)
+
+UNKNOWN: Final = (
+    "Names neither a credential reference of the organization nor the key in use here. Leave it empty; enter the key on"
+    " the private page once the check or agent is registered."
+)
 
 
 def find_origin(url: str) -> str:
@@ -58,7 +66,7 @@ def view(transaction: Transaction, subject_id: str, operation_key: str | None = 
     if operation_key is not None and not OPERATION_KEY.fullmatch(operation_key):
         raise make_validation_error(("operation_key", "Must be 1 to 256 letters, digits and . _ : -."))
     binding = load(transaction, subject_id)
-    shown = binding_json.view_json(binding, transaction.now)
+    shown = view_json(binding, transaction.now)
     if operation_key is not None:
         step = binding.operation(operation_key)
         if step is not None:
@@ -78,7 +86,7 @@ def stage(transaction: Transaction, intent: EntryIntent, handle: str) -> StagedK
             tenant_id=intent.tenant_id,
             kind=intent.kind,
             generation=0,
-            state=binding_json.to_json(Binding()),
+            state=to_json(Binding()),
         )
     binding = states.stage(
         load(transaction, intent.subject_id),
@@ -156,7 +164,7 @@ def follow_endpoint(transaction: Transaction, subject_id: str, url: str) -> None
 def find_secret_handle(transaction: Transaction, subject_id: str, now: datetime) -> str | None:
     """Return the vault handle of the key in use at a time, or ``None``."""
     row = transaction.one(bindings_table, {"subject_id": subject_id})
-    return None if row is None else states.advance_to(binding_json.from_row(row), now).handle
+    return None if row is None else states.advance_to(from_row(row), now).handle
 
 
 def named_handles(transaction: Transaction) -> set[str]:
@@ -194,7 +202,7 @@ async def destroy_all_retired(database: TransactionRunner, vault: Vault, tenant_
 
 def _as_of(transaction: Transaction, row: Row) -> Binding:
     """Return the current state of a stored binding: a staged key goes with the API key that requested its page."""
-    binding = states.advance_to(binding_json.from_row(row), transaction.now)
+    binding = states.advance_to(from_row(row), transaction.now)
     asked_by = (
         None if binding.pending is None else private_entry.find_requester(transaction, binding.pending.operation_key)
     )
@@ -205,5 +213,81 @@ def _as_of(transaction: Transaction, row: Row) -> Binding:
 
 def save(transaction: Transaction, subject_id: str, binding: Binding) -> None:
     transaction.change(
-        bindings_table, {"subject_id": subject_id}, generation=binding.generation, state=binding_json.to_json(binding)
+        bindings_table, {"subject_id": subject_id}, generation=binding.generation, state=to_json(binding)
     )
+
+
+def check_auth_ref(
+    transaction: Transaction, tenant_id: str, url: str, auth_ref: str, subject_id: str | None = None
+) -> None:
+    """Refuse an unknown reference.
+
+    An endpoint receives only the key of its own connection, so a reference names that key, or a credential reference of
+    the organization, which holds no key.
+
+    Args:
+        subject_id: The check or agent; ``None`` while it is being registered.
+
+    Raises:
+        RefusalError: ``validation_failed``.
+    """
+    if not auth_ref:
+        return
+    if transaction.one(credentials_table, {"credential_ref": auth_ref, "tenant_id": tenant_id}) is not None:
+        return
+    if subject_id is not None:
+        binding = load(transaction, subject_id)
+        if (binding.handle, binding.origin) == (auth_ref, find_origin(url)):
+            return
+    raise make_validation_error(("endpoint.auth_ref", UNKNOWN))
+
+
+def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
+    at = binding.stop.at
+    return {
+        "status": binding.status,
+        "stop_at": at,
+        "stop_time_zone": binding.stop.time_zone,
+        "days_remaining": days_left(at, now) if at is not None and binding.status == "active" else None,
+        "stopped_at": binding.stopped_at,
+        "stop_reason": binding.stop_reason,
+    }
+
+
+def view_json(binding: Binding, now: datetime) -> dict[str, Any]:
+    """Build the whole connection, without any operation.
+
+    ``projection_ack`` is always confirmed, because the sender of the key reads the same rows that are shown here.
+    """
+    pending = binding.pending
+    return summary_json(binding, now) | {
+        "handle": binding.handle,
+        "origin": binding.origin,
+        "generation": binding.generation,
+        "projection_ack": "acknowledged" if binding.generation else None,
+        "pending_key": None if pending is None else pick(asdict(pending), "handle captured_generation staged_until"),
+        "last_test": None if binding.last_test is None else asdict(binding.last_test),
+        "replacement": _replacement(binding),
+        "retired_keys": [asdict(key) for key in reversed(binding.retired)],
+    }
+
+
+def _replacement(binding: Binding) -> dict[str, Any] | None:
+    """Return the outcome of the attempt to replace the current or last key."""
+    pending, test = binding.pending, binding.last_test
+    if binding.status == "unbound":
+        return None
+    if pending is not None:
+        return {"status": "pending", "handle": pending.handle, "staged_until": pending.staged_until}
+    if test is not None and test.outcome == "failed":
+        return {"status": "failed", "handle": test.handle, "reason": test.reason, "at": test.at}
+    return None
+
+
+def to_json(binding: Binding) -> dict[str, Any]:
+    """Build the stored form of a binding, without its generation."""
+    return {name: value for name, value in asdict(binding).items() if name != "generation"}
+
+
+def from_row(row: Mapping[str, Any]) -> Binding:
+    return _BINDING.validate_python({**row["state"], "generation": row["generation"]})

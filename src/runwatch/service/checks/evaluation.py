@@ -13,9 +13,8 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.checks import bindings
-from runwatch.service.checks.check_call import EVALUATION_S, call_check
 from runwatch.service.checks.probe import HTTP_OK, REFUSED_STATUSES
-from runwatch.service.checks.verdict import InvalidVerdictError, parse_verdict
+from runwatch.service.checks.verdict import EVALUATION_S, InvalidVerdictError, call_check, parse_verdict
 from runwatch.service.database import TransactionRunner
 from runwatch.service.outbound import OutboundClient, OutboundError
 from runwatch.service.transaction import Row

@@ -12,8 +12,7 @@ from typing import Any, Final
 from runwatch.base.clock import Clock, format_iso
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import AddressPolicy
-from runwatch.service.checks.check_call import PROBE_S, call_check
-from runwatch.service.checks.verdict import InvalidVerdictError, Verdict, parse_verdict
+from runwatch.service.checks.verdict import PROBE_S, InvalidVerdictError, Verdict, call_check, parse_verdict
 from runwatch.service.outbound import OutboundClient, OutboundError, OutboundResponse
 
 PROBE: Final[Mapping[str, str]] = {"solverapi_probe": "registration_preflight"}

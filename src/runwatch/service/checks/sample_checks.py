@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.base.json import dumps, loads
-from runwatch.service.checks.check_call import EVALUATION_S
-from runwatch.service.checks.verdict import Verdict
+from runwatch.service.checks.verdict import EVALUATION_S, Verdict
 
 SAMPLE_KEY: Final = "sample-endpoint-key"
 """Key expected by ``protected``. It protects nothing, and the sample's texts name it."""

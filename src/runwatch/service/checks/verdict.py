@@ -1,13 +1,21 @@
-"""Parser of an output check's response, shared by probe and evaluation (manual: interface, "Answer of a check")."""
+"""Call an output check's endpoint, and read its verdict (manual: interface, "Request to a check"; manual: interface,
+"Answer of a check").
+
+Probe and evaluation differ only in body and time limit: both send a ``POST`` of ``{"candidate": …}``, with
+``Authorization: Bearer`` when a key is in use.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
-from runwatch.base.json import DuplicateMemberError, loads_strict
+from runwatch.base.json import DuplicateMemberError, dumps, loads_strict
+from runwatch.base.secrets.secret import Secret
+from runwatch.service.address_policy import AddressPolicy
+from runwatch.service.outbound import OutboundClient, OutboundResponse
 
 
 class InvalidVerdictError(ValueError):
@@ -35,8 +43,7 @@ class Verdict:
 def parse_verdict(content: bytes) -> Verdict:
     """Parse the verdict in a response body. Unknown members are ignored.
 
-    Raises:
-        InvalidVerdictError: It is anything else.
+    Raises InvalidVerdictError for anything else.
     """
     try:
         value = loads_strict(content)
@@ -65,3 +72,29 @@ def _is_number(value: Any) -> bool:
 
 def _is_map_of(fits: Callable[[Any], bool], value: Any) -> bool:
     return isinstance(value, dict) and all(fits(item) for item in value.values())
+
+
+PROBE_S: Final = 3.0
+EVALUATION_S: Final = 10.0
+"""Seconds until the last byte of the response (manual: interface, "Answer of a check")."""
+
+
+async def call_check(
+    outbound: OutboundClient, reach: AddressPolicy, url: str, candidate: Any, key: Secret | None, timeout_s: float
+) -> OutboundResponse:
+    """Send a candidate to a check and read its response.
+
+    Raises:
+        OutboundError: No complete response.
+    """
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key.reveal()}"
+    return await outbound.send(
+        "POST",
+        url,
+        reach=reach,
+        timeout_s=timeout_s,
+        headers=headers,
+        body=dumps({"candidate": candidate}).encode("ascii"),
+    )

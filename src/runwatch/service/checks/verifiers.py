@@ -12,8 +12,7 @@ from runwatch.records.requests.verifier import VerifierPatch, VerifierRequest
 from runwatch.service import decision_log
 from runwatch.service.access.authentication import Principal
 from runwatch.service.checks import bindings
-from runwatch.service.checks.auth_refs import check_auth_ref
-from runwatch.service.checks.binding_json import summary_json
+from runwatch.service.checks.bindings import check_auth_ref, summary_json
 from runwatch.service.checks.probe import ProbeReport
 from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id

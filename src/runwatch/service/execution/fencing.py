@@ -47,8 +47,7 @@ class FencedDatabase:
     async def write(self, function: Callable[[Transaction], T]) -> T:
         """Run a writing function; see :meth:`runwatch.service.database.ServiceDatabase.write`.
 
-        Raises:
-            FencedOutError: Another driver has claimed the run; nothing is written.
+        Raises FencedOutError, and writes nothing, if another driver has claimed the run.
         """
 
         def fenced(transaction: Transaction) -> T:

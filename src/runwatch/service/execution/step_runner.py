@@ -124,8 +124,7 @@ class StepRunner:
     async def _write_outcome(self, write: Callable[[Transaction], RunState]) -> RunState:
         """Write something that has already happened, retrying for as long as it takes.
 
-        Raises:
-            FencedOutError: Another driver has claimed the run, and counts the call as lost.
+        Raises FencedOutError if another driver has claimed the run, and counts the call as lost.
         """
         return await retry_forever(
             partial(self.database.write, write), self.clock, "what came of a call cannot be written yet"

@@ -111,7 +111,7 @@ class ServiceApp:
         scope = _to_origin_form(scope)
         request = Request(scope, receive)
         path = scope["path"]
-        if self.context.is_shared and path in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
+        if self.context.options.is_shared and path in HEALTH_PATHS and request.method in {"GET", "HEAD"}:
             await (await self._health(path))(scope, receive, send)
         elif self._sample_checks is not None and path.startswith(SAMPLE_CHECKS_PATH) and self._has_own_origin(request):
             await self._sample_checks(scope, receive, send)
@@ -123,7 +123,7 @@ class ServiceApp:
         self.context.touch()
         try:
             response = await (
-                self._respond_unless_hung(incoming) if self.context.is_shared else self._respond(incoming)
+                self._respond_unless_hung(incoming) if self.context.options.is_shared else self._respond(incoming)
             )
         except ClientDisconnect:
             return

@@ -44,14 +44,9 @@ class RequestContext(ServiceContext):
     closed_handles: frozenset[str] = frozenset()
     closed_secrets: tuple[str, ...] = ()
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether other processes use the database too."""
-        return self.options.is_shared
-
     async def refresh_keys(self, authorization: Sequence[str] = (), *, key_id: str | None = None) -> None:
         """Learn what other processes have done to a key; see :meth:`ActiveKeys.refresh`."""
-        if self.is_shared:
+        if self.options.is_shared:
             await self.keys.refresh(self.database, authorization, key_id=key_id)
 
     async def close(self) -> None:

@@ -59,10 +59,8 @@ def hash_body(value: Any) -> str:
     """Return a digest that is equal for equal JSON values only.
 
     The order of members and the spelling of a number or character do not matter. Digests are stored in data
-    directories, so the spelling of a value here must never change.
-
-    Raises:
-        ValueError: The value nests deeper than :data:`NESTING`.
+    directories, so the spelling of a value here must never change. Raises ValueError if the value nests deeper than
+    :data:`NESTING`.
     """
     parts: list[str] = []
     _spell(value, parts, 0)

@@ -68,7 +68,7 @@ class ServiceCall:
             RefusalError: ``unauthenticated`` when the caller's key was revoked since the request started, for example
                 during a slow body.
         """
-        idempotent, principal, is_shared = self.idempotent, self.principal, self.context.is_shared
+        idempotent, principal, is_shared = self.idempotent, self.principal, self.context.options.is_shared
 
         def write_once(transaction: Transaction) -> tuple[ServiceResponse, T]:
             if principal is not ANONYMOUS and not is_active(transaction, principal.key_id):
@@ -99,7 +99,7 @@ class ServiceCall:
         if self.idempotent is None:
             return await handle(self)
         find_first = partial(self.context.database.read_statement, self.idempotent.first_response)
-        is_unseen = is_one_write and self.context.is_shared
+        is_unseen = is_one_write and self.context.options.is_shared
         async with self.context.key_locks.hold(self.idempotent):
             try:
                 return (None if is_unseen else await find_first()) or await handle(self)

@@ -19,10 +19,8 @@ def backup_of(path: Path) -> Path:
 def make_backup(path: Path) -> None:
     """Copy a database file with mode 0600; an older copy is replaced once the new one is complete.
 
-    Another connection may have an open write transaction; its uncommitted writes are not copied.
-
-    Raises:
-        DataError: The copy cannot be written; no new copy exists then.
+    Another connection may have an open write transaction; its uncommitted writes are not copied. Raises DataError if
+    the copy cannot be written; no new copy exists then.
     """
     part = _part_of(path)
     try:

@@ -17,8 +17,7 @@ from runwatch.base.sqlite_errors import DAMAGED, UNWRITABLE, find_error_code
 def translate_disk_errors(path: Path) -> Iterator[None]:
     """Translate disk errors in the block; statement mistakes and broken constraints pass unchanged.
 
-    Raises:
-        DataError: The file is damaged, or the disk is full or cannot be written.
+    Raises DataError if the file is damaged, or the disk is full or cannot be written.
     """
     try:
         yield

@@ -16,7 +16,7 @@ from runwatch.records.requests.arm import AgentArmRequest, ArmRequest, ModelArmR
 from runwatch.service import decision_log
 from runwatch.service.access.finder import finder
 from runwatch.service.checks import bindings
-from runwatch.service.checks.auth_refs import check_auth_ref
+from runwatch.service.checks.bindings import check_auth_ref
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.ids import new_id
 from runwatch.service.models.availability import READY, find_status, is_named_by, is_usable

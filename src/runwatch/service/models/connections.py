@@ -70,8 +70,7 @@ def build_address(connection: Row | Mapping[str, Any], secret: Secret | None) ->
 async def test(vault: Vault, providers: Providers, connection: Row) -> ServedModels:
     """Test a connection with its own secret: call the models named by its user, or list the models.
 
-    Raises:
-        ProviderError: The source gave no usable response.
+    Raises ProviderError if the source gives no usable response.
     """
     named = connection["endpoint"].get("models", [])
     return await ask(vault, providers, connection, to_test=named)
@@ -429,12 +428,6 @@ def connection_json(row: Row) -> dict[str, Any]:
         "removed_models": endpoint.get(REMOVED, []),
         "usable": is_usable(row),
     }
-
-
-def named_handles(transaction: Transaction) -> set[str]:
-    """Return the handles of all secrets named by handoffs and connections; the vault keeps those."""
-    rows: list[Sequence[Row]] = [transaction.list_all(handoffs_table, {}), transaction.list_all(connections_table, {})]
-    return {row["secret_handle"] for some in rows for row in some if row["secret_handle"] is not None}
 
 
 def unchanged(transaction: Transaction, before: Row) -> Row:

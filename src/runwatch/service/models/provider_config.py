@@ -56,8 +56,7 @@ _HEADER: Final = re.compile(r"\s*\[\[\s*[\"']?source[\"']?\s*\]\]")
 def configured_sources(path: Path | None, *, sample: bool) -> tuple[SourceDefinition, ...]:
     """Return the sources configured at a start, each id once: the sample sources if asked for, and those of a file.
 
-    Raises:
-        UsageError: The file cannot be used.
+    Raises UsageError if the file cannot be used.
     """
     configured = () if path is None else read_provider_config(path)
     return (*(SAMPLE_SOURCES if sample else ()), *configured)
@@ -117,20 +116,12 @@ class _Reading:
             self._refuse(f"{self._path}{line} is not valid TOML: {reason}")
 
     def fail(self, key: str, message: str, hint: str | None = None) -> NoReturn:
-        """Refuse the file because of one key.
-
-        Raises:
-            UsageError: Always.
-        """
+        """Refuse the file because of one key."""
         line = self._line(key)
         self._refuse(f"{self._path}{f':{line}' if line else ''}: '{clean_line(key)}' {message}", hint)
 
     def expect_members(self, table: Mapping[str, Any], known: Iterable[str], prefix: str) -> None:
-        """Refuse a table with an unknown member.
-
-        Raises:
-            UsageError: Such a member exists.
-        """
+        """Refuse a table with an unknown member."""
         names = list(known)
         for name in table:
             if name in names:

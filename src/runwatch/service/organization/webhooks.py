@@ -1,21 +1,7 @@
-"""Webhooks and their deliveries (manual: interface, "Credentials, GitHub connections and webhooks"). Everything but the
-paths is this service's own.
+"""Webhooks and their deliveries (manual: webhooks, "A delivery"; manual: webhooks, "Tries").
 
 For every run that becomes final, each webhook of its organization subscribed to that event gets one delivery, written
-in the transaction that ends the run. A delivery is a ``POST`` of a JSON object ``{event_id, type, created_at,
-tenant_id, execution}``, where ``execution`` is the run as in ``GET /v1/executions/{execution_id}``, with these headers:
-
-==========================  =======================================================================================
-``Runwatch-Event``          the type of the event, ``execution.completed``
-``Runwatch-Delivery``       the id of the delivery; all tries of one delivery share it, a replay has its own
-``Runwatch-Timestamp``      the time of this try in seconds since 1970
-``Runwatch-Signature``      ``v1=`` and, in hexadecimal digits, the HMAC-SHA256 under the webhook's secret of the
-                            timestamp, a full stop and the exact bytes of the body
-==========================  =======================================================================================
-
-A receiver verifies the signature, refuses an old timestamp, and treats a known ``event_id`` as a repeat: delivery is at
-least once, and a replay sends the same event again. Any 2XX response completes a delivery. Otherwise it is retried, up
-to five tries in all, with growing waits.
+in the transaction that ends the run. Everything but the paths is this service's own.
 
 Each webhook has its own queue of at most :data:`MAX_QUEUED` deliveries. When the queue is full, an event is stored as a
 failed delivery with the error ``queue_full``, which a replay sends once there is room.
@@ -64,7 +50,7 @@ def new_secret() -> Secret:
 
 
 def headers_of(delivery: Row, secret: Secret, timestamp: int) -> dict[str, str]:
-    """Build the headers of one try of a delivery; see the module's docstring."""
+    """Build the headers of one try of a delivery, its signature among them."""
     signed = f"{timestamp}.{delivery['body']}".encode("ascii")
     signature = hmac.new(secret.reveal().encode("ascii"), signed, hashlib.sha256).hexdigest()
     return {
@@ -131,10 +117,6 @@ def remove(transaction: Transaction, tenant_id: str, webhook_id: str) -> tuple[d
     transaction.remove(webhooks_table, where)
     shown = {"webhook_id": webhook_id, "status": "removed", "removed_at": format_iso(transaction.now)}
     return {**shown, "effects": {"deliveries_dropped": waiting}}, row["secret_handle"]
-
-
-def secret_handles(transaction: Transaction) -> set[str]:
-    return {row["secret_handle"] for row in transaction.list_all(webhooks_table, {})}
 
 
 def enqueue(transaction: Transaction, tenant_id: str, execution: Mapping[str, Any]) -> None:

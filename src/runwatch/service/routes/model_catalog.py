@@ -1,5 +1,5 @@
-"""The models that the organization can save now, and the price of a call (manual: interface, "Model catalog,
-definitions and deployments").
+"""Model definitions and deployments, the models that the organization can save now, and the price of a call (manual:
+interface, "Model catalog, definitions and deployments").
 """
 
 from __future__ import annotations
@@ -7,19 +7,34 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runwatch.records.requests.source import QuoteRequest
+from runwatch.service.access.finder import finder
 from runwatch.service.access.roles import READ
 from runwatch.service.amounts import numeral
 from runwatch.service.errors import make_validation_error
 from runwatch.service.http.bodies import parse_body
-from runwatch.service.http.endpoints import Endpoint, shows
+from runwatch.service.http.endpoints import Endpoint, lists, shows
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
-from runwatch.service.models import catalog
+from runwatch.service.models import catalog, sources
 from runwatch.service.models.arms import NO_DEPLOYMENT
 from runwatch.service.models.availability import is_usable
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, quote
 from runwatch.service.tables import connections_table, deployments_table
 from runwatch.service.transaction import Transaction
+
+
+def read_deployment(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
+    return catalog.deployment_json(_find(transaction, call.tenant_id, call.ids["model_deployment_id"]))
+
+
+def list_definitions(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
+    """Return each model that a connection of the organization serves or has served, as in the newest list."""
+    oldest_first = reversed(transaction.newest(deployments_table, {"tenant_id": call.tenant_id}))
+    definitions = {row["model_key"]: catalog.definition_json(row) for row in oldest_first}
+    return {"schema_version": sources.SCHEMA_VERSION, "models": list(definitions.values())[::-1]}
+
+
+_find: Final = finder(deployments_table, "model_deployment_id", "model deployment")
 
 
 def read_catalog(transaction: Transaction, call: ServiceCall) -> dict[str, Any]:
@@ -64,6 +79,9 @@ async def quote_call(call: ServiceCall) -> ServiceResponse:
 
 
 ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/model-definitions", shows(list_definitions)),
+    Endpoint("GET", "/v1/model-deployments", lists("deployments", deployments_table, catalog.deployment_json)),
+    Endpoint("GET", "/v1/model-deployments/{model_deployment_id}", shows(read_deployment)),
     Endpoint("GET", "/v1/model-catalog", shows(read_catalog)),
     Endpoint("POST", "/v1/model-catalog/quote", quote_call, takes_body=True, permission=READ),
 )

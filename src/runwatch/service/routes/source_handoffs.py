@@ -1,4 +1,5 @@
-"""Credential handoffs and their private page (manual: interface, "Sources, connections and credential handoffs").
+"""The sources that can be connected, and credential handoffs with their private page (manual: interface, "Sources,
+connections and credential handoffs").
 
 The address of the page is returned only in the response that starts the handoff. A repeat of the request omits it,
 because returning it again would require storing it. The address works once, for ten minutes.
@@ -21,6 +22,14 @@ from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models import connections, handoffs, sources
 from runwatch.service.routes.private_pages import EntryPage, read_secret
 from runwatch.service.transaction import Row, Transaction, pick
+
+
+async def list_profiles(call: ServiceCall) -> ServiceResponse:
+    """Return every source, including unsupported ones; ``served`` tells them apart."""
+    known = sources.profiles(call.context.configured_sources)
+    shown = [profile.to_json() for profile in known.values()]
+    return make_json_response({"schema_version": sources.SCHEMA_VERSION, "sources": shown})
+
 
 _CREATED: Final = 201
 
@@ -99,6 +108,7 @@ ENTRIES: Final = {
 _HANDOFFS: Final = "/v1/source-credential-handoffs"
 
 ENDPOINTS: Final = (
+    Endpoint("GET", "/v1/model-source-profiles", list_profiles),
     Endpoint("POST", _HANDOFFS, begin_handoff, takes_body=True),
     Endpoint("GET", f"{_HANDOFFS}/{{handoff_intent_id}}", read_handoff),
 )

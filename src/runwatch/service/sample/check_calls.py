@@ -39,8 +39,7 @@ class SampleCheckClient(OutboundClient):
     ) -> OutboundResponse:
         """Respond as the called side would; see :meth:`runwatch.service.outbound.OutboundClient.send`.
 
-        Raises:
-            OutboundError: No complete response.
+        Raises OutboundError without a complete response.
         """
         if url.startswith(AGENT_URL):
             if url.endswith("/gone"):

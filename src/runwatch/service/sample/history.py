@@ -36,7 +36,7 @@ from runwatch.service.backends.sqlite import SqliteFile
 from runwatch.service.checks.evaluation import evaluate
 from runwatch.service.database import SingleWriterDatabase
 from runwatch.service.execution import runs, submission
-from runwatch.service.execution.embedded_engine import EmbeddedEngine
+from runwatch.service.execution.engine import EmbeddedEngine
 from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.ids import seeded_ids

@@ -10,9 +10,8 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.records.requests.arm import ModelArmRequest, SkillArmRequest
 from runwatch.records.source import KEYLESS
 from runwatch.service.models import arms, catalog, connections, handoffs, model_sync, sources
-from runwatch.service.models.providers.sample_provider import REFUSED_KEY
+from runwatch.service.models.providers.sample_provider import BULLETS_WANTED, REFUSED_KEY
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
-from runwatch.service.models.providers.sample_text import BULLETS_WANTED
 from runwatch.service.models.providers.types import ProviderError
 from runwatch.service.sample.tools import Organization, Tools, read_token
 from runwatch.service.tables import arms_table, connections_table, deployments_table

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from runwatch.base.json import ExactNumber
 from runwatch.service.execution.live.state import to_json_value
-from runwatch.service.models.providers.sample_text import BULLETS_WANTED, OBJECT_WANTED
+from runwatch.service.models.providers.sample_provider import BULLETS_WANTED, OBJECT_WANTED
 
 TOPICS: Final = (
     "the sample meeting notes",

@@ -45,11 +45,7 @@ class SimulatedClock:
         self._due = None
 
     async def sleep(self, seconds: float) -> None:
-        """Advance by ``seconds``.
-
-        Raises:
-            TimeoutError: That would pass :attr:`until`.
-        """
+        """Advance by ``seconds``. Raises TimeoutError if that would pass :attr:`until`."""
         end = self._now + timedelta(seconds=max(0.0, seconds))
         if self.until is not None and end > self.until:
             raise TimeoutError

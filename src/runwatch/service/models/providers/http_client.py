@@ -20,8 +20,9 @@ from runwatch.base.json import encode_body, loads
 from runwatch.base.network.retry_after import parse_retry_after
 from runwatch.records.source import PROTOCOLS
 from runwatch.service.address_policy import AddressPolicy
-from runwatch.service.models.providers.answer_body import clean_media_type, find_body_kind
 from runwatch.service.models.providers.error_kinds import (
+    clean_media_type,
+    find_body_kind,
     kind_from_code,
     kind_from_outbound,
     kind_from_status,
@@ -318,8 +319,7 @@ def _listed_names(names: Sequence[str], listed: Collection[str]) -> dict[str, No
 def _key_of(address: ProviderAddress) -> str | None:
     """Return the key as sent, or ``None`` for a server that needs none.
 
-    Raises:
-        ProviderError: The key is missing or cannot be sent in a header; nothing was sent.
+    Raises ProviderError if the key is missing or cannot be sent in a header; nothing was sent.
     """
     if address.auth_scheme == "none":
         return None

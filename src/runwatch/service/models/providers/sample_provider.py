@@ -10,9 +10,11 @@ in a run's objective control it, for the sample organization and for trying out 
   fails only the first call with this message, ``[[fail KIND on MODEL]]`` only calls of this model; both may be given,
   in this order.
 
-Without marks the response has the format that the message asks for, if sample models understand it
-(:mod:`runwatch.service.models.providers.sample_text`). An invalid mark is ordinary text. The key ``refused`` is
-refused; every other key is accepted.
+Without marks the response has the format that the message asks for, if it is one of three that sample models
+understand, so that the sample organization's checks accept and reject it for visible reasons: five bullet points, one
+JSON object, and rewriting a skill's region after a check rejected the output made with it
+(:mod:`runwatch.service.execution.live.skill`). An invalid mark is ordinary text. The key ``refused`` is refused; every
+other key is accepted.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from decimal import Decimal
 from typing import Final
 
 from runwatch.base.clock import Clock
+from runwatch.base.json import dumps
 from runwatch.base.secrets.secret import Secret
+from runwatch.base.text import truncate
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import CHARACTERS_PER_TOKEN, estimated_tokens, quote
 from runwatch.service.models.providers.sample_sources import SAMPLES, SCHEME, SampleModel, SampleSource
-from runwatch.service.models.providers.sample_text import make_text
 from runwatch.service.models.providers.types import (
     KINDS,
     Generation,
@@ -39,6 +42,48 @@ from runwatch.service.models.providers.types import (
     ProviderError,
     ServedModels,
 )
+
+BULLETS_WANTED: Final = "exactly five bullet points"
+
+OBJECT_WANTED: Final = "exactly one JSON object"
+
+_REWRITE: Final = "Rewrite the text of the region"
+_BULLETS_MISSED: Final = "five_bullets"
+
+_OPENINGS: Final = ("In short", "First of all", "Looking at it closely", "From what was given")
+_FINDINGS: Final = (
+    "nothing here contradicts the request",
+    "two points deserve a second reading",
+    "the material supports one clear conclusion",
+    "most of it can be said in a single sentence",
+    "the details matter less than their order",
+)
+_CLOSINGS: Final = (
+    "No model has read this; the text is a sample.",
+    "This is sample text, written by no model.",
+    "The words are a sample and mean nothing.",
+)
+
+
+def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_form: bool = True) -> str:
+    """Return a sample model's answer to a message.
+
+    Args:
+        digest: Identifies model and message, and selects the words.
+    """
+    opening, finding, closing = (
+        words[(digest[index] + call) % len(words)] for index, words in enumerate((_OPENINGS, _FINDINGS, _CLOSINGS))
+    )
+    if _REWRITE in objective:
+        wanted = BULLETS_WANTED if _BULLETS_MISSED in objective else OBJECT_WANTED
+        return f"Answer with {wanted}, and with nothing else."
+    if keeps_form and BULLETS_WANTED in objective:
+        return "\n".join(f"- {_FINDINGS[(digest[0] + index) % len(_FINDINGS)].capitalize()}." for index in range(5))
+    if keeps_form and OBJECT_WANTED in objective:
+        return dumps({"model": model, "finding": finding, "answer": call, "note": closing})
+    said = truncate(" ".join(objective.split()), 200)
+    return f"{model} was asked: {said}\n\n{opening}, {finding}. (Answer {call} to this message.)\n\n{closing}"
+
 
 REFUSED_KEY: Final = Secret("refused")
 """The only key that sample sources refuse."""
@@ -83,8 +128,7 @@ class SampleProvider:
     def models(self, address: ProviderAddress) -> ServedModels:
         """Return what a sample source serves.
 
-        Raises:
-            ProviderError: The source does not exist, or its key is refused.
+        Raises ProviderError if the source does not exist, or its key is refused.
         """
         served = [model.served for _, model in _offered(address)]
         return ServedModels(address.base_url, served, called=tuple(model.upstream_ref for model in served))
@@ -92,8 +136,7 @@ class SampleProvider:
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Answer one message; see :meth:`runwatch.service.models.providers.http_client.Providers.generate`.
 
-        Raises:
-            ProviderError: The model does not exist, it or a mark fails the call, or the time is over.
+        Raises ProviderError if the model does not exist, it or a mark fails the call, or the time is over.
         """
         model = prompt.model
         offered = [pair for pair in _offered(address) if pair[1].served.upstream_ref == model]
