@@ -6,13 +6,12 @@ An entry is written in the transaction of its decision, so neither exists withou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from runwatch.base.clock import format_iso
 from runwatch.service.ids import new_id
 from runwatch.service.tables import audit_table
-from runwatch.service.transaction import Row, Transaction
+from runwatch.service.transaction import Transaction
 
 DecisionKind = Literal["proposal_decision", "execution_cancellation", "api_key_revocation", "registry_action"]
 ResourceType = Literal["proposal", "execution", "api_key", "arm", "verifier"]
@@ -44,8 +43,3 @@ def record_decision(
         acted_by=acted_by,
         at=format_iso(transaction.now),
     )
-
-
-def entries(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:
-    """Return the decisions of an organization from ``since`` until before ``before``, oldest first."""
-    return transaction.oldest(audit_table, {"tenant_id": tenant_id}, since=("at", since), until=("at", before))

@@ -128,7 +128,7 @@ class ServiceApp:
         except ClientDisconnect:
             return
         except (Exception, asyncio.CancelledError) as error:
-            response = await self.refuse(_refusal_from_error(error, incoming.request), incoming)
+            response = await self._refuse(_refusal_from_error(error, incoming.request), incoming)
         http_response, request = _build_response(response, incoming), incoming.request
         if response.further_parts is None:
             await http_response(request.scope, request.receive, send)
@@ -177,10 +177,8 @@ class ServiceApp:
                 self._ready_checked_at = self.context.clock.monotonic()
         return self._was_ready
 
-    async def refuse(self, refusal: RefusalError, incoming: _Incoming | None = None) -> ServiceResponse:
-        """Build the response to a refused request; without a request, to bytes that are not a request."""
-        if incoming is None:
-            return await self.context.problems.respond(refusal)
+    async def _refuse(self, refusal: RefusalError, incoming: _Incoming) -> ServiceResponse:
+        """Build the response to a refused request: a Problem, or a page for a browser."""
         principal = None if incoming.principal is ANONYMOUS else incoming.principal
         response = await self.context.problems.respond(
             refusal, method=incoming.request.method, path=incoming.request.scope["path"], principal=principal

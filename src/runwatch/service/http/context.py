@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from runwatch.base.clock import Timers
 from runwatch.service.access.authentication import ActiveKeys
 from runwatch.service.access.key_uses import KeyUses
 from runwatch.service.http.connections import Connections
-from runwatch.service.http.idempotency import KeyLocks
 from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import KEYED_BYTES_IN_FLIGHT, AnonymousLimits, BytesInFlight, RateLimiter
@@ -25,7 +25,7 @@ class RequestContext(ServiceContext):
 
     Attributes:
         strangers: Limits of callers without a valid key.
-        key_locks: Let requests with the same idempotency key wait for each other.
+        key_locks: Let requests with the same idempotency key wait for each other; each lasts while one has it.
         closed_handles: Handles of the secrets that no master key opened at the start.
         closed_secrets: The records they belonged to then, one line each.
     """
@@ -38,7 +38,7 @@ class RequestContext(ServiceContext):
     strangers: AnonymousLimits
     timers: Timers
     usual_ports: tuple[KnownPort, ...] = KNOWN_PORTS
-    key_locks: KeyLocks = field(default_factory=KeyLocks)
+    key_locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = field(default_factory=WeakValueDictionary)
     connections: Connections = field(default_factory=Connections)
     bytes_in_flight: BytesInFlight = field(default_factory=lambda: BytesInFlight(KEYED_BYTES_IN_FLIGHT))
     closed_handles: frozenset[str] = frozenset()

@@ -7,11 +7,9 @@ stored, for 24 hours, in the transaction of their effect, so neither exists with
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hashlib
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -185,23 +183,3 @@ class IdempotentRequest:
     @property
     def _row(self) -> dict[str, object]:
         return dict(zip(("tenant_id", "endpoint", "key"), self.identity, strict=True))
-
-
-class KeyLocks:
-    """Serializes requests with the same identity, so that the second one finds the first one's response."""
-
-    def __init__(self) -> None:
-        self._locks: dict[tuple[str, str, str], tuple[asyncio.Lock, int]] = {}
-
-    @contextlib.asynccontextmanager
-    async def hold(self, request: IdempotentRequest) -> AsyncIterator[None]:
-        """Wait until no other request has this identity, and let others wait during the block."""
-        lock, users = self._locks.get(request.identity, (asyncio.Lock(), 0))
-        self._locks[request.identity] = (lock, users + 1)
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, users = self._locks.pop(request.identity)
-            if users > 1:
-                self._locks[request.identity] = (lock, users - 1)

@@ -99,7 +99,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
     ) -> None:
         super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
         assert isinstance(config.app, ServiceApp)
-        self._application = config.app
+        self._problems = config.app.context.problems
         self._connections = config.app.context.connections
         self._timers = config.app.context.timers
         self._family = 0
@@ -288,7 +288,7 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
         task.add_done_callback(self.tasks.discard)
 
     async def _respond(self, refusal: RefusalError) -> None:
-        response = await self._application.refuse(refusal)
+        response = await self._problems.respond(refusal)
         if self.transport.is_closing() or self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.close()
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -100,7 +101,7 @@ class ServiceCall:
             return await handle(self)
         find_first = partial(self.context.database.read_statement, self.idempotent.first_response)
         is_unseen = is_one_write and self.context.options.is_shared
-        async with self.context.key_locks.hold(self.idempotent):
+        async with self.context.key_locks.setdefault(self.idempotent.identity, asyncio.Lock()):
             try:
                 return (None if is_unseen else await find_first()) or await handle(self)
             except _AnsweredElsewhere as known:

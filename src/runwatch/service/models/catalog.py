@@ -58,11 +58,6 @@ def lane_json(connection: Row) -> dict[str, Any]:
     return {"access_lane": lane, "commercial_owner": owner, **own}
 
 
-def _name_json(connection: Row) -> dict[str, Any]:
-    """Build the name of a connection, which is not in the specification; the pool has none."""
-    return {} if is_pool(connection) else {"display_name": connection["display_name"]}
-
-
 def provider_name(connection: Row) -> str:
     """Return the provider name in runs and receipts: the source, or the name of a server that a user connected.
 
@@ -106,7 +101,8 @@ def catalog_entry(connection: Row, deployment: Row) -> dict[str, Any]:
                 "subject": subject,
             },
         },
-        "connection": {**lane_json(connection), **_name_json(connection)},
+        # The name of a connection is not in the specification; the pool has none.
+        "connection": lane_json(connection) | ({} if is_pool(connection) else pick(connection, "display_name")),
         "deployment": pick(deployment, _DEPLOYMENT),
         "provenance": provenance(connection, deployment),
         "arm_registration_template": arm_template(connection, deployment),

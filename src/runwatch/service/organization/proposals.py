@@ -192,12 +192,6 @@ def next_version(version: str, proposal_id: str) -> str:
     return f"{version.partition('+prop_')[0][:140]}+{proposal_id}"
 
 
-def artifact_of(transaction: Transaction, proposal_id: str) -> str | None:
-    """Return the hash of the text that a proposal would install, or ``None`` if the text was not stored."""
-    row = transaction.one(proposal_artifacts_table, {"proposal_id": proposal_id})
-    return None if row is None else str(row["artifact_hash"])
-
-
 def status_of(row: Row, now: str) -> str:
     status: str = row["status"]
     return "expired" if status == "pending" and row["expires_at"] < now else status
@@ -210,7 +204,8 @@ def visible_json(transaction: Transaction, row: Row, role: str) -> dict[str, Any
     """
     members = SHORT + _CONTENT if permits(role, MANAGE) else SHORT
     shown = proposal_json(row, members, format_iso(transaction.now))
-    return {**shown, "candidate_artifact_id": artifact_of(transaction, row["proposal_id"])}
+    artifact = transaction.one(proposal_artifacts_table, {"proposal_id": row["proposal_id"]})
+    return {**shown, "candidate_artifact_id": artifact and artifact["artifact_hash"]}
 
 
 def within(transaction: Transaction, tenant_id: str, since: str, before: str) -> Sequence[Row]:

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from runwatch.base.clock import format_iso
 from runwatch.base.json import dumps, loads
-from runwatch.service import decision_log
 from runwatch.service.execution import run_owners
 from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.streamed_lists import PART_ROWS, stream_parts
@@ -23,7 +22,7 @@ from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.models.arm_json import arms_json
 from runwatch.service.organization import eval_summary, proposals, usage
 from runwatch.service.organization.period import ServicePeriod, read_period, read_window
-from runwatch.service.tables import api_keys_table, arms_table, receipts_table
+from runwatch.service.tables import api_keys_table, arms_table, audit_table, receipts_table
 from runwatch.service.transaction import Row, Transaction, pick
 
 EXPORT_VERSION: Final = "aud2.v1"
@@ -95,7 +94,8 @@ async def _export(call: ServiceCall, period: ServicePeriod) -> AsyncGenerator[by
         return dumps(text)[1:-1].encode("ascii"), rows[-1]["sequence"] if rows else None
 
     def read_ending(transaction: Transaction) -> bytes:
-        log = decision_log.entries(transaction, principal.tenant_id, period.since, period.before)
+        mine, since, until = {"tenant_id": principal.tenant_id}, ("at", period.since), ("at", period.before)
+        log = transaction.oldest(audit_table, mine, since=since, until=until)
         ending = {
             "usage_totals": sums.to_json(),
             "decision_log": [_decision(transaction, row, principal.role) for row in log],

@@ -69,18 +69,12 @@ class PreparedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """Outcome of a call.
+    """Outcome of a call; members with the names of those of an attempt have their meaning.
 
     Attributes:
-        candidate: The output; ``None`` when the call failed.
-        reason: Why it failed (manual: interface, "Reasons").
         error: What the provider gave in place of an answer.
-        was_sent: Whether the call may have reached the provider.
         ran_out: Whether the run's time was over before the response came.
         generation: What the provider reported, if it answered.
-        usd: Cost in US dollars; 0 when unknown.
-        pricing_basis: Origin of ``usd``; ``None`` when the cost is unknown, nothing was sent, or the provider refused
-            the call.
     """
 
     candidate: str | None = field(default=None, repr=False)

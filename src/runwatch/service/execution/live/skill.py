@@ -42,6 +42,7 @@ def build_repair_request(skill: Skill, region: Region, anchors: Mapping[str, boo
 
 
 def apply_repair(skill: Skill, region: Region, text: str) -> str:
+    """Return the skill's text with a new text of its region."""
     return skill.content[: region.start] + _block(text) + skill.content[region.end :]
 
 

@@ -54,14 +54,20 @@ class ProviderError(RunwatchError):
         is_deadline: Whether the call's own time limit ended it. A ``timeout`` reported by the provider says nothing
             about this service's clock.
         spent: Usage reported by a response without usable output.
-        suggestions: Listed model names similar to the requested one.
-        models: The models whose calls failed in this way, when a test called several.
-        retry_after_s: Seconds that the provider asked to wait.
-        body_kind: What came in place of an answer, a key of :data:`runwatch.records.failed_calls.BODY_TEXTS`.
-        content_type: Media type of the response, if it is a valid one.
         message: The provider's own words, from :func:`.error_kinds.provider_message`. They can repeat the prompt of a
             run, and are kept as its result is (manual: decisions, "Truth").
+        retry_after_s: Seconds that the provider asked to wait.
+
+    Attributes:
+        suggestions: Listed model names similar to the requested one.
+        models: The models whose calls failed in this way, when a test called several.
+        body_kind: What came in place of an answer, a key of :data:`runwatch.records.failed_calls.BODY_TEXTS`.
     """
+
+    suggestions: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    body_kind: str | None = None
+    content_type: str | None = None
 
     def __init__(
         self,
@@ -71,12 +77,8 @@ class ProviderError(RunwatchError):
         http_status: int | None = None,
         is_deadline: bool = False,
         spent: Generation | None = None,
-        suggestions: tuple[str, ...] = (),
         message: str | None = None,
-        models: tuple[str, ...] = (),
         retry_after_s: int | None = None,
-        body_kind: str | None = None,
-        content_type: str | None = None,
     ) -> None:
         super().__init__("A model provider gave no usable answer", detail=kind)
         self.kind = kind
@@ -84,12 +86,8 @@ class ProviderError(RunwatchError):
         self.http_status = http_status
         self.is_deadline = is_deadline
         self.spent = spent
-        self.suggestions = suggestions
         self.message = message
-        self.models = models
         self.retry_after_s = retry_after_s
-        self.body_kind = body_kind
-        self.content_type = content_type
 
 
 @dataclass(frozen=True, slots=True)
