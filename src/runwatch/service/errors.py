@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from runwatch.base.errors import DataError, RunwatchError, UsageError
 from runwatch.base.shell_words import install_command
@@ -18,7 +19,12 @@ class RefusalError(RunwatchError):
         errors: Fields and what is wrong with each; only for ``validation_failed``.
         retry_after_s: Seconds to wait; only for ``rate_limited`` and ``quota_exceeded``.
         cause: Internal cause; stored and never sent.
+
+    Attributes:
+        page: Makes what a browser is shown in place of the usual page of a Problem, such as the form with its errors.
     """
+
+    page: Callable[[Any], Any] | None = None
 
     def __init__(
         self,
@@ -53,7 +59,6 @@ def make_validation_error(*errors: tuple[str, str], cause: str | None = None) ->
 
 
 def make_package_error(error: ImportError) -> UsageError:
-    """Build the error for a database whose packages are not installed."""
     return UsageError(
         "PostgreSQL needs a package that is not installed",
         detail=str(error),

@@ -76,7 +76,6 @@ class RunningServer:
     failure: RunwatchError | None = None
 
     def give_up(self, failure: RunwatchError) -> None:
-        """End the service because of a failure."""
         _log.error("the service ends: %s", failure)
         self.failure = failure
         self.stop.set()
@@ -275,7 +274,6 @@ def _read_before(data_dir: Path, keys: MasterKeys) -> tuple[ServiceFile | None, 
 
 
 def _write_down(file: ServiceFile, keys: MasterKeys) -> None:
-    """Write ``service.json``."""
     try:
         write_service_file(file, keys)
     except OSError as error:

@@ -48,7 +48,6 @@ class ServiceContext:
 
     @property
     def has_secure_pages(self) -> bool:
-        """Whether browsers reach private pages by https."""
         return self.page_origin.startswith("https:")
 
     def touch(self) -> None:

@@ -78,7 +78,6 @@ class Transaction:
 
     @property
     def has_queue(self) -> bool:
-        """Whether runs wait in the database for a driver."""
         return self._queue is not None
 
     def enqueue_run(self, execution_id: str) -> None:
@@ -194,7 +193,6 @@ class Transaction:
         return self._execute(_build_select(table, _shape(where)), _parameters(where))
 
     def count(self, table: Table, where: Mapping[str, object]) -> int:
-        """Count the matching rows."""
         (row,) = self._execute(_build_count(table, _shape(where)), _parameters(where))
         return int(row["number"])
 

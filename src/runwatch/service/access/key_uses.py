@@ -22,8 +22,6 @@ def store_use(transaction: Transaction, key_id: str, at: str) -> None:
 
 
 class KeyUses:
-    """The last use of each key."""
-
     def __init__(self, database: ServiceDatabase, clock: Clock, timers: Timers) -> None:
         self._database = database
         self._clock = clock

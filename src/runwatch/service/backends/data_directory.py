@@ -31,7 +31,6 @@ _LOCK_PAUSE_S: Final = 0.025
 
 
 def unusable(path: Path, error: Exception, hint: str = _HINT) -> DataError:
-    """Build the error for a data directory that cannot be used."""
     return DataError(
         "The service's data directory is not usable",
         detail=f"{path}: {getattr(error, 'strerror', None) or error}",

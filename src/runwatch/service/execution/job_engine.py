@@ -289,7 +289,6 @@ class JobEngine(Engine):
         )
 
     async def _list(self, query: str, **arguments: Any) -> list[str]:
-        """Return the first column of what a query finds."""
         rows = await self._upkeep.execute_query_all_async(query, **arguments)
         return [cast("str", next(iter(row.values()))) for row in rows]
 

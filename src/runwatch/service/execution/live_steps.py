@@ -90,7 +90,6 @@ def take_live_steps(transaction: Transaction, execution_id: str) -> RunState | P
 
 
 def take_live_step(transaction: Transaction, run: RunState) -> RunState | PendingCall | PendingCheck:
-    """Take one step of a run that is not final."""
     execution_id = run.execution_id
     if run.time_left(transaction.now) <= 0:
         return runs.end(transaction, execution_id, "expired", "runtime_exceeded")
@@ -173,7 +172,6 @@ def record_response(transaction: Transaction, execution_id: str, number: int, ou
 def record_verdict(
     transaction: Transaction, execution_id: str, number: int, verifier: Row, evaluation: Evaluation
 ) -> RunState:
-    """Record the verdict of a customer's check on an attempt's output."""
     run = runs.load(transaction, execution_id)
     if run.is_final:
         return run
@@ -270,15 +268,13 @@ def _message(live: LiveRun, phase: str, task: Mapping[str, Any]) -> tuple[str, A
         return objective, inputs
     if phase == SKILL_BASELINE:
         return skill.add_skill(live.skill.content, objective), inputs
-    region = skill.find_skill_region(live.skill)
-    baseline, draft = live.attempt_in(SKILL_BASELINE), live.attempt_in(SKILL_DRAFT)
+    if phase == SKILL_REPAIR:
+        return skill.add_skill(skill.repaired_text(live), objective), inputs
+    region, baseline = skill.find_skill_region(live.skill), live.attempt_in(SKILL_BASELINE)
     assert region is not None
     assert baseline is not None
-    if phase == SKILL_DRAFT:
-        check = live.check_of(baseline)
-        return skill.build_repair_request(live.skill, region, None if check is None else check.anchor_results), None
-    assert draft is not None
-    return skill.add_skill(skill.apply_repair(live.skill, region, draft.candidate or ""), objective), inputs
+    check = live.check_of(baseline)
+    return skill.build_repair_request(live.skill, region, None if check is None else check.anchor_results), None
 
 
 def _start_check(transaction: Transaction, run: RunState, live: LiveRun, attempt: Attempt) -> RunState | PendingCheck:
@@ -322,7 +318,7 @@ def _propose(transaction: Transaction, run: RunState, live: LiveRun, check: Fini
         slice_id=run.slices[0].slice_id,
         arm_id=live.skill.arm_id,
         diff=skill.diff_region(region, draft.candidate or ""),
-        candidate=skill.apply_repair(live.skill, region, draft.candidate or ""),
+        candidate=skill.repaired_text(live),
         verifier_evidence=evidence,
         parent_artifact_id=live.skill.artifact_hash,
         parent_score=parent.form["quality_score"],

@@ -73,6 +73,5 @@ def _echo_slice(part: SliceState) -> dict[str, Any]:
 
 
 def list_arms(receipt: dict[str, Any]) -> set[str]:
-    """Return the arms that a receipt names as selected."""
     selected = (part["route"]["selected"] for part in receipt["slices"])
     return {arm["arm_id"] for arm in selected if arm is not None}

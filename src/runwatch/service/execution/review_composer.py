@@ -58,7 +58,6 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
 
 
 def decide(run: RunState, composer: Mapping[str, Any], now: datetime) -> Transition:
-    """Complete a run with its packet."""
     request = ReviewComposerRequest.model_validate(composer)
     decided = replace(run.slices[0], packet=build_packet(request, now))
     unchecked = state_machine.no_evaluation("review_composer", now)

@@ -14,7 +14,6 @@ _AT_ONCE: Final = 500
 
 
 def record_owner(transaction: Transaction, execution_id: str, key_id: str) -> None:
-    """Record the key that submitted a run, in the transaction that accepts it."""
     transaction.add(run_owners_table, execution_id=execution_id, api_key_id=key_id)
 
 

@@ -80,12 +80,10 @@ class RunState:
 
     @property
     def estimated_calls(self) -> int:
-        """Count the provider calls with an estimated cost."""
         return sum(part.estimated_calls for part in self.slices)
 
     @property
     def is_final(self) -> bool:
-        """Whether the run can no longer change."""
         return is_final(self.status)
 
     def time_left(self, now: datetime) -> float:
@@ -216,7 +214,6 @@ def progress(
 
 
 def state_check(run: RunState, check: dict[str, Any], now: datetime) -> Transition:
-    """Record a RecordedCheck on the slice."""
     part = replace(run.slices[0], recorded_check=check)
     return Transition(replace(run, slices=(part,)), [check_event(part, check, now)])
 

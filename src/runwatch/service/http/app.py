@@ -29,7 +29,7 @@ from runwatch.service.errors import DatabaseUnreachableError, RefusalError, make
 from runwatch.service.http.bodies import decode_body, is_form
 from runwatch.service.http.context import RequestContext
 from runwatch.service.http.endpoints import Endpoint, Router
-from runwatch.service.http.html_pages import PAGE_PATHS, FormRefusalError, render_problem_page
+from runwatch.service.http.html_pages import PAGE_PATHS, render_problem_page
 from runwatch.service.http.idempotency import HEADER, IdempotentRequest, read_key
 from runwatch.service.http.rate_limits import ANONYMOUS_BODY_BYTES, BODY_BYTES, Reserve, read_body
 from runwatch.service.http.responses import ServiceResponse
@@ -76,8 +76,6 @@ _log: Final = logging.getLogger("runwatch.service")
 
 
 class KeyedConnection(Protocol):
-    """A connection that knows whether its user has a key."""
-
     def identify(self, *, is_keyed: bool) -> None:
         """Record whether the current request has a valid key."""
 
@@ -185,7 +183,8 @@ class ServiceApp:
         )
         if not incoming.is_page:
             return response
-        return (refusal.page if isinstance(refusal, FormRefusalError) else render_problem_page)(response)
+        page: ServiceResponse = (refusal.page or render_problem_page)(response)
+        return page
 
     async def _respond_unless_hung(self, incoming: _Incoming) -> ServiceResponse:
         """Answer a request, unless the database hangs."""

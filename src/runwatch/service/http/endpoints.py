@@ -85,8 +85,6 @@ class Endpoint:
 
 
 class Router:
-    """Finds the endpoint of a request."""
-
     def __init__(self, endpoints: Sequence[Endpoint]) -> None:
         by_path: dict[str, dict[str, Endpoint]] = {}
         for endpoint in endpoints:

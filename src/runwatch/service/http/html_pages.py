@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from runwatch.base.json import loads
 from runwatch.base.text import clean_line
-from runwatch.service.errors import RefusalError, make_validation_error
+from runwatch.service.errors import make_validation_error
 from runwatch.service.http.responses import ServiceResponse
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
@@ -172,23 +172,7 @@ class HtmlForm:
         return f'<form method="post" autocomplete="off"{action}>{inner}</form>'
 
 
-class FormRefusalError(RefusalError):
-    """A refusal shown in a browser as a page of its own, such as the form with its errors."""
-
-    def __init__(self, refusal: RefusalError, page: Callable[[ServiceResponse], ServiceResponse]) -> None:
-        super().__init__(
-            refusal.code,
-            refusal.detail,
-            errors=refusal.errors,
-            retry_after_s=refusal.retry_after_s,
-            headers=refusal.headers,
-            cause=refusal.cause,
-        )
-        self.page = page
-
-
 def render_page(title: str, sentences: Sequence[str], *, headers: tuple[tuple[str, str], ...] = ()) -> ServiceResponse:
-    """Build a page of text only."""
     return _document(title, _heading(title) + _paragraphs(sentences), 200, headers)
 
 

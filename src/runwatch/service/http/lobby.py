@@ -49,8 +49,6 @@ _log: Final = logging.getLogger("asyncio")
 
 
 class BuildProtocol(Protocol):
-    """A factory of the protocol that serves a connection."""
-
     def __call__(self, *, is_keyed: bool) -> asyncio.BaseProtocol:
         """Make a protocol; ``is_keyed`` says whether the first request has a valid key."""
 

@@ -86,8 +86,6 @@ _buffer: Final = memoryview(bytearray(KEYED_READ_BYTES))
 
 
 class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
-    """One connection."""
-
     def __init__(
         self,
         config: Config,
@@ -189,7 +187,6 @@ class PoliteH11Protocol(H11Protocol, asyncio.BufferedProtocol):
             self._watch()
 
     def identify(self, *, is_keyed: bool) -> None:
-        """Record whether the current request has a valid key."""
         self._is_keyed = is_keyed
         self._connections.mark(self, self._family, is_keyed=is_keyed)
         self._watch()

@@ -23,8 +23,6 @@ READ_S: Final = 5.0
 
 
 class SampleCheckApp:
-    """The ASGI application of the sample endpoints."""
-
     def __init__(self, clock: Clock, in_flight: BytesInFlight | None = None) -> None:
         self._clock = clock
         self._in_flight = in_flight or BytesInFlight(ANONYMOUS_BYTES_IN_FLIGHT)
@@ -58,7 +56,6 @@ class SampleCheckApp:
             return *judge(sample, content), {}
 
     async def _wait(self, seconds: float, request: Request) -> None:
-        """Let time pass while the caller waits."""
         if not seconds:
             return
         if await wait_first(self._clock.sleep(seconds), request.receive()) != 0:

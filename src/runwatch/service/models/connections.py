@@ -55,7 +55,6 @@ _SHOWN: Final = (
 
 
 def build_address(connection: Row | Mapping[str, Any], secret: Secret | None) -> ProviderAddress:
-    """Return where the connection's source is and how to call it."""
     endpoint = connection["endpoint"]
     return ProviderAddress(
         endpoint["base_url"],

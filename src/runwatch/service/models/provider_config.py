@@ -116,7 +116,6 @@ class _Reading:
             self._refuse(f"{self._path}{line} is not valid TOML: {reason}")
 
     def fail(self, key: str, message: str, hint: str | None = None) -> NoReturn:
-        """Refuse the file because of one key."""
         line = self._line(key)
         self._refuse(f"{self._path}{f':{line}' if line else ''}: '{clean_line(key)}' {message}", hint)
 

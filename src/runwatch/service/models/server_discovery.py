@@ -26,8 +26,6 @@ _NO_KEY: Final = 401
 
 @dataclass(frozen=True, slots=True)
 class KnownPort:
-    """Default loopback port of a model server."""
-
     name: str
     port: int
 

@@ -60,7 +60,6 @@ class Sums(_CallSums):
 
     @property
     def usd(self) -> Decimal:
-        """Return the total cost in US dollars."""
         return sum_amounts((self.platform_usd, self.passthrough_usd))
 
     def add(self, receipt: Mapping[str, Any]) -> None:
@@ -75,7 +74,6 @@ class Sums(_CallSums):
         self.passthrough_usd = sum_amounts((self.passthrough_usd, amount_of(totals.get("usd"))))
 
     def to_json(self) -> dict[str, Any]:
-        """Build the JSON of the sums."""
         return _sums_json(
             self,
             "executions slices input_tokens output_tokens calls usd platform_usd passthrough_usd unknown_calls "

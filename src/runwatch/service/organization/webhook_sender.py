@@ -50,8 +50,6 @@ _log: Final = logging.getLogger("runwatch.service.organization.deliverer")
 
 
 class WebhookSender:
-    """Sender of one service's deliveries."""
-
     def __init__(
         self,
         database: ServiceDatabase,

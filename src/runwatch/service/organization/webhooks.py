@@ -87,12 +87,10 @@ _find_delivery: Final = finder(webhook_deliveries_table, "delivery_id", "deliver
 
 
 def every(transaction: Transaction, tenant_id: str) -> list[Row]:
-    """Return the webhooks of an organization, newest first."""
     return list(transaction.newest(webhooks_table, {"tenant_id": tenant_id}))
 
 
 def set_secret(transaction: Transaction, webhook_id: str, secret_handle: str) -> None:
-    """Sign with another secret from now on."""
     transaction.change(
         webhooks_table,
         {"webhook_id": webhook_id},

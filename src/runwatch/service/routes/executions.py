@@ -42,7 +42,6 @@ async def submit(call: ServiceCall) -> ServiceResponse:
 
 
 def list_runs(transaction: Transaction, call: ServiceCall) -> dict[str, object]:
-    """Return a page of runs, newest first."""
     paging = parse_page_parameters(call, "executions")
     since = read_since(call.query)
     where = read_filters(call, status=_STATES)

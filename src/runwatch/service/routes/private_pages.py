@@ -20,7 +20,7 @@ from runwatch.service.access.authentication import ANONYMOUS
 from runwatch.service.access.private_entry import EntryIntent
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import Endpoint
-from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
+from runwatch.service.http.html_pages import HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse, make_json_response
 from runwatch.service.http.service_call import ServiceCall
 
@@ -92,7 +92,7 @@ async def accept(entries: Entries, call: ServiceCall) -> ServiceResponse:
         outcome = await kind.complete(call, token, intent, content)
     except RefusalError as refusal:
         if refusal.code == "validation_failed":
-            raise FormRefusalError(refusal, partial(_form(kind, intent).refuse, content)) from refusal
+            refusal.page = partial(_form(kind, intent).refuse, content)
         raise
     if call.is_form:
         return see_other(f"/connect/{call.ids['kind']}?{urlencode({'intent': token, 'done': 'yes'})}")

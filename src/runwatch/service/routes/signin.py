@@ -9,7 +9,7 @@ from typing import Final
 from runwatch.service.access import browser_sessions
 from runwatch.service.errors import RefusalError, make_validation_error
 from runwatch.service.http.endpoints import Endpoint
-from runwatch.service.http.html_pages import FormRefusalError, HtmlForm, PageInput, render_page, see_other
+from runwatch.service.http.html_pages import HtmlForm, PageInput, render_page, see_other
 from runwatch.service.http.responses import ServiceResponse
 from runwatch.service.http.service_call import ServiceCall
 
@@ -60,7 +60,8 @@ async def sign_in(call: ServiceCall) -> ServiceResponse:
         except RefusalError as refusal:
             raise RefusalError("unauthenticated", "This key is not known and active here.") from refusal
     except RefusalError as refusal:
-        raise FormRefusalError(refusal, partial(_FORM.refuse, fields)) from refusal
+        refusal.page = partial(_FORM.refuse, fields)
+        raise
     token = await call.context.database.write(lambda transaction: browser_sessions.begin(transaction, principal.key_id))
     cookie = browser_sessions.cookie_headers(token, is_secure=call.context.has_secure_pages)
     if not call.is_form:

@@ -67,7 +67,6 @@ async def connect(call: ServiceCall) -> ServiceResponse:
 
 
 async def _test_change(call: ServiceCall, change: ConnectionChange) -> ServedModels:
-    """Test a changed connection."""
     known = change.before["endpoint"].get("models", [])
     try:
         found = await connections.ask(call.context.vault, call.context.providers, change.after, to_test=change.to_test)

@@ -50,7 +50,6 @@ async def connect(tools: Tools, who: Organization, source_id: str, name: str, ke
 
 
 async def test_and_sync(tools: Tools, connection: Row) -> None:
-    """Test a connection and sync its models."""
     found = await connections.ask(tools.vault, tools.providers, connection)
 
     def store(transaction: Transaction) -> None:

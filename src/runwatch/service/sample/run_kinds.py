@@ -64,7 +64,6 @@ class RunKind:
 
 
 def build_request(work: RunKind, chance: Random, arms: Mapping[str, str], checks: Mapping[str, str]) -> dict[str, Any]:
-    """Build the body that submits a run of this kind."""
     policy: dict[str, Any] = {
         "data_classes": list(work.data_classes),
         "budget": {"max_cost_usd": ExactNumber(to_json_value(work.max_cost_usd)), "max_runtime_s": work.max_runtime_s},

@@ -21,7 +21,6 @@ BASELINE_HASH: Final = f"sha256:{hashlib.sha256(BASELINE_ID.encode()).hexdigest(
 def customer_check(
     live: LiveRun, verifier: Row, attempt: Attempt, evaluation: Evaluation, now: datetime
 ) -> FinishedCheck:
-    """Build a finished run of a customer's check."""
     shown = _check_json(live, attempt, now, verifier["verifier_id"], verifier["hash"], "customer") | {
         "outcome": evaluation.outcome,
         "failure_class": evaluation.failure_class,

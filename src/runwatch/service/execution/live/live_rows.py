@@ -104,7 +104,6 @@ def change(transaction: Transaction, execution_id: str, **columns: object) -> No
 
 
 def find_task(transaction: Transaction, execution_id: str) -> dict[str, Any]:
-    """Return the task of a live run that is not final."""
     task: dict[str, Any] = loads(transaction.get(tasks_table, {"execution_id": execution_id})["body"])
     return task
 

@@ -70,8 +70,6 @@ class CallProvider:
 
 @dataclass(frozen=True, slots=True)
 class RunCheck:
-    """Check the output of this attempt."""
-
     attempt: Attempt
 
 

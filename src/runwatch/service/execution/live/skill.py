@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Final
 
-from runwatch.service.execution.live.state import Skill
+from runwatch.service.execution.live.state import SKILL_DRAFT, LiveRun, Skill
 from runwatch.service.models.skill_regions import Region, find_region
 
 REPAIR_CHARACTERS: Final = 100_000
@@ -26,12 +26,10 @@ def find_skill_region(skill: Skill) -> Region | None:
 
 
 def add_skill(content: str, objective: str) -> str:
-    """Put a skill's text in front of an objective."""
     return f"{content}\n\n{objective}"
 
 
 def build_repair_request(skill: Skill, region: Region, anchors: Mapping[str, bool] | None) -> str:
-    """Build the prompt that asks for a rewritten region."""
     failed = ", ".join(sorted(name for name, is_met in (anchors or {}).items() if not is_met))
     why = f" These points of the check failed: {failed}." if failed else ""
     return (
@@ -42,8 +40,17 @@ def build_repair_request(skill: Skill, region: Region, anchors: Mapping[str, boo
 
 
 def apply_repair(skill: Skill, region: Region, text: str) -> str:
-    """Return the skill's text with a new text of its region."""
     return skill.content[: region.start] + _block(text) + skill.content[region.end :]
+
+
+def repaired_text(live: LiveRun) -> str:
+    """Return the text of a run's skill with the region that the run has rewritten."""
+    draft = live.attempt_in(SKILL_DRAFT)
+    assert live.skill is not None
+    region = find_skill_region(live.skill)
+    assert region is not None
+    assert draft is not None
+    return apply_repair(live.skill, region, draft.candidate or "")
 
 
 def diff_region(region: Region, text: str) -> str:

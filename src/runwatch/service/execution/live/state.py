@@ -120,7 +120,6 @@ class Attempt:
 
     @property
     def checked_arm_id(self) -> str:
-        """Return the arm that produced the output."""
         return self.skill_arm_id or self.arm_id
 
     @property
@@ -161,7 +160,6 @@ class FinishedCheck:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether this is the built-in check."""
         return bool(self.form["activity"] == "platform_baseline")
 
 

@@ -23,8 +23,6 @@ _NUMBER_BYTES: Final = 8
 
 
 class Cursors:
-    """Maker and reader of cursors."""
-
     def __init__(self, key: bytes) -> None:
         self._cipher = AESSIV(key)
 

@@ -256,7 +256,6 @@ class Providers:
 
 
 def _read(protocol: WireFormat, address: ProviderAddress, answer: Any, message: str) -> Generation:
-    """Return the output of a decoded response."""
     if not isinstance(answer, Mapping):
         raise unusable()
     if error := protocol.error(answer):

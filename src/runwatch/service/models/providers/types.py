@@ -198,5 +198,4 @@ class Generation:
 
     @property
     def is_without_usage(self) -> bool:
-        """Whether the provider reports neither usage nor cost."""
         return self.input_tokens is None and self.output_tokens is None and self.usd is None
