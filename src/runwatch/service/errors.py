@@ -13,6 +13,8 @@ from runwatch.records.error_codes import CODES
 class RefusalError(RunwatchError):
     """The request is refused and answered with a Problem of this code (manual: interface, "Problems and error codes").
 
+    "Refuses with ``CODE``" in a docstring says that a function raises it.
+
     Args:
         code: One of :data:`runwatch.records.error_codes.CODES`, which gives the HTTP status and the title.
         detail: Explanation for this request. It is sent, so it must repeat nothing that a caller sent and no secret.

@@ -26,7 +26,6 @@ from runwatch.service.execution.live.next_live_step import (
     next_live_step,
 )
 from runwatch.service.execution.live.provider_call import CallOutcome, PreparedCall
-from runwatch.service.execution.live.receipt_facts import build_provenance, work_of
 from runwatch.service.execution.live.state import (
     ANSWERED,
     CANDIDATE,
@@ -42,6 +41,7 @@ from runwatch.service.execution.live.state import (
     members_of,
     to_json_value,
 )
+from runwatch.service.execution.receipts import build_provenance, work_of
 from runwatch.service.execution.state_machine import RunState, Transition
 from runwatch.service.models.providers.message import build_message
 from runwatch.service.models.providers.prices import SOURCE_REPORTED, worst_case

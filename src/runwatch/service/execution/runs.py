@@ -14,9 +14,15 @@ from runwatch.service.access.finder import finder
 from runwatch.service.execution import state_machine
 from runwatch.service.execution.live import live_rows
 from runwatch.service.execution.live.checks import verdict_statement
-from runwatch.service.execution.live.receipt_facts import IN_FLIGHT_NOTE, spend_marks_json, work_of
 from runwatch.service.execution.live.state import members_of, to_json_value
-from runwatch.service.execution.receipts import build_receipt, find_fee, list_arms
+from runwatch.service.execution.receipts import (
+    IN_FLIGHT_NOTE,
+    build_receipt,
+    find_fee,
+    list_arms,
+    spend_marks_json,
+    work_of,
+)
 from runwatch.service.execution.state_machine import RunState, SliceState, Transition
 from runwatch.service.ids import new_id
 from runwatch.service.organization import wallet, webhooks

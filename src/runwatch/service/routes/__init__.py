@@ -6,7 +6,6 @@ from typing import Final
 
 from runwatch.service.http.endpoints import Endpoint
 from runwatch.service.routes import (
-    account,
     agents,
     applications,
     arms,
@@ -43,7 +42,6 @@ ENTRIES: Final[private_pages.Entries] = {
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *executions.ENDPOINTS,
     *receipts.ENDPOINTS,
-    *account.ENDPOINTS,
     *top_ups.ENDPOINTS,
     *webhooks.ENDPOINTS,
     *proposals.ENDPOINTS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
@@ -90,17 +91,13 @@ def _reach(call: ServiceCall) -> AddressPolicy:
 
 _AGENTS: Final = "/v1/review-composer/agents"
 _CONNECTION: Final = f"{_AGENTS}/{{arm_id}}/connection"
-
-
-def _writes(path: str, handle: Any, *, needs_key: bool = False) -> Endpoint:
-    return Endpoint("POST", path, handle, takes_body=True, needs_key=needs_key, permission=ARMS_MANAGE)
-
+_posts: Final = partial(Endpoint, "POST", takes_body=True, permission=ARMS_MANAGE)
 
 ENDPOINTS: Final = (
     Endpoint("GET", _AGENTS, shows(list_agents)),
-    _writes(_AGENTS, register, needs_key=True),
+    _posts(_AGENTS, register, needs_key=True),
     Endpoint("GET", _CONNECTION, shows(read_connection)),
-    _writes(f"{_CONNECTION}/intents", begin_connection),
-    _writes(f"{_CONNECTION}/test", test_connection),
-    _writes(f"{_CONNECTION}/revoke", revoke_connection),
+    _posts(f"{_CONNECTION}/intents", begin_connection),
+    _posts(f"{_CONNECTION}/test", test_connection),
+    _posts(f"{_CONNECTION}/revoke", revoke_connection),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from runwatch.base.secrets.secret import Secret
@@ -14,7 +15,7 @@ from runwatch.service.http.bodies import parse_body
 from runwatch.service.http.endpoints import Endpoint, shows
 from runwatch.service.http.lists.pagination import parse_page_parameters
 from runwatch.service.http.responses import ServiceResponse
-from runwatch.service.http.service_call import Handler, ServiceCall
+from runwatch.service.http.service_call import ServiceCall
 from runwatch.service.routes.key_page import ask_for_key, test_staged_key, write_and_destroy
 from runwatch.service.tables import verifiers_table
 from runwatch.service.transaction import Row, Transaction, pick
@@ -155,11 +156,7 @@ async def _key_in_use(call: ServiceCall) -> Secret | None:
 _VERIFIERS: Final = "/v1/verifiers"
 _VERIFIER: Final = "/v1/verifiers/{verifier_id}"
 _CONNECTION: Final = f"{_VERIFIER}/connection"
-
-
-def _writes(method: str, path: str, handle: Handler, *, takes_body: bool = False) -> Endpoint:
-    return Endpoint(method, path, handle, takes_body=takes_body, permission=ARMS_MANAGE)
-
+_writes: Final = partial(Endpoint, permission=ARMS_MANAGE)
 
 ENDPOINTS: Final = (
     Endpoint("GET", _VERIFIERS, shows(list_verifiers)),
