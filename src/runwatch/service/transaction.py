@@ -36,7 +36,7 @@ MAX_KEPT: Final = 2048
 _Statement = Select[Any] | Insert | Update | Delete
 
 
-def pick(row: Row | Mapping[str, Any], names: str) -> dict[str, Any]:
+def pick(row: Row, names: str) -> dict[str, Any]:
     """Return the members with these names, which are separated by spaces, in this order."""
     return {name: row[name] for name in names.split()}
 

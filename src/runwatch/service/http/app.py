@@ -285,9 +285,10 @@ class ServiceApp:
         """
         try:
             principal = await self._find_principal(incoming, endpoint)
-        except RefusalError as refusal:
+        except RefusalError:
             incoming.set_caller(None)
-            raise self.context.strangers.refuse(incoming.peer, refusal) from refusal
+            self.context.strangers.admit_failure(incoming.peer)
+            raise
         incoming.set_caller(principal)
         if principal is not ANONYMOUS:
             self.context.key_uses.record_use(principal.key_id)

@@ -107,13 +107,14 @@ def _check_length(length: int, most: int) -> None:
 
 
 class RateWindow:
-    """Limit of events per name within a sliding time window."""
+    """Limit of events per name within a sliding time window, and of those of all names together if there is one."""
 
-    def __init__(self, most: int, seconds: float, clock: Clock) -> None:
+    def __init__(self, most: int, seconds: float, clock: Clock, most_of_all: int | None = None) -> None:
         self._most = most
         self._seconds = seconds
         self._clock = clock
         self._recent: dict[str, deque[float]] = {}
+        self._all = None if most_of_all is None else RateWindow(most_of_all, seconds, clock)
 
     def wait_s(self, name: str = "") -> int:
         """Return the seconds until the next event of a name is allowed; 0 when it is allowed now."""
@@ -121,15 +122,17 @@ class RateWindow:
         recent = self._recent.get(name)
         while recent and recent[0] <= now - self._seconds:
             recent.popleft()
-        if not recent or len(recent) < self._most:
-            return 0
-        return max(1, math.ceil(recent[0] + self._seconds - now))
+        is_full = recent is not None and len(recent) >= self._most
+        own = max(1, math.ceil(recent[0] + self._seconds - now)) if recent and is_full else 0
+        return own if self._all is None else max(own, self._all.wait_s())
 
     def count(self, name: str = "") -> None:
         """Count one event. When there are too many names, the one first counted is dropped."""
         if name not in self._recent and len(self._recent) >= _NAMES:
             self._recent.pop(next(iter(self._recent)))
         self._recent.setdefault(name, deque()).append(self._clock.monotonic())
+        if self._all is not None:
+            self._all.count()
 
     def admit(self, name: str, detail: str) -> None:
         """Count one event; refuse one too many with ``rate_limited`` and the wait, without counting it."""
@@ -193,28 +196,18 @@ class AnonymousLimits:
         self._most = min(ANONYMOUS_REQUESTS_PER_MINUTE, requests_per_minute or ANONYMOUS_REQUESTS_PER_MINUTE)
         self.bytes_in_flight: Final = BytesInFlight(ANONYMOUS_BYTES_IN_FLIGHT)
         self._requests = RateWindow(self._most, WINDOW_S, clock)
-        self._failed = RateWindow(FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
-        self._all_failed = RateWindow(ALL_FAILED_KEYS_PER_MINUTE, WINDOW_S, clock)
-        self._sign_ups = RateWindow(SIGN_UPS_PER_HOUR, HOUR_S, clock)
-        self._all_sign_ups = RateWindow(ALL_SIGN_UPS_PER_HOUR, HOUR_S, clock)
+        self._failed = RateWindow(FAILED_KEYS_PER_MINUTE, WINDOW_S, clock, ALL_FAILED_KEYS_PER_MINUTE)
+        self._sign_ups = RateWindow(SIGN_UPS_PER_HOUR, HOUR_S, clock, ALL_SIGN_UPS_PER_HOUR)
 
     def admit(self, peer: str) -> None:
         """Count one request to an open endpoint. Refuses with ``rate_limited``; such a request does not count."""
         self._requests.admit(peer, f"One address may send {self._most} requests a minute without a key.")
 
-    def refuse(self, peer: str, refusal: RefusalError) -> RefusalError:
-        """Return the refusal for a request with an invalid key: the given one, or ``rate_limited`` after too many."""
-        if wait := max(self._failed.wait_s(peer), self._all_failed.wait_s()):
-            detail = "Too many requests came without a valid key. Check the key, then wait."
-            return RefusalError("rate_limited", detail, retry_after_s=wait)
-        self._failed.count(peer)
-        self._all_failed.count()
-        return refusal
+    def admit_failure(self, peer: str) -> None:
+        """Count one request with an invalid key. Refuses with ``rate_limited`` after too many."""
+        self._failed.admit(peer, "Too many requests came without a valid key. Check the key, then wait.")
 
     def sign_up(self, peer: str) -> None:
         """Count one sign-up. Refuses with ``rate_limited``, with the seconds until the next one is allowed."""
-        if wait := max(self._sign_ups.wait_s(peer), self._all_sign_ups.wait_s()):
-            detail = f"One address may sign up {SIGN_UPS_PER_HOUR} times an hour, all together {ALL_SIGN_UPS_PER_HOUR}."
-            raise RefusalError("rate_limited", detail, retry_after_s=wait)
-        self._sign_ups.count(peer)
-        self._all_sign_ups.count()
+        detail = f"One address may sign up {SIGN_UPS_PER_HOUR} times an hour, all together {ALL_SIGN_UPS_PER_HOUR}."
+        self._sign_ups.admit(peer, detail)

@@ -54,7 +54,7 @@ _SHOWN: Final = (
 )
 
 
-def build_address(connection: Row | Mapping[str, Any], secret: Secret | None) -> ProviderAddress:
+def build_address(connection: Row, secret: Secret | None) -> ProviderAddress:
     endpoint = connection["endpoint"]
     return ProviderAddress(
         endpoint["base_url"],
@@ -75,9 +75,7 @@ async def test(vault: Vault, providers: Providers, connection: Row) -> ServedMod
     return await ask(vault, providers, connection, to_test=named)
 
 
-async def ask(
-    vault: Vault, providers: Providers, connection: Row | Mapping[str, Any], *, to_test: Sequence[str] = ()
-) -> ServedModels:
+async def ask(vault: Vault, providers: Providers, connection: Row, *, to_test: Sequence[str] = ()) -> ServedModels:
     """Ask a connection's source what it serves, with the connection's own secret.
 
     Args:
@@ -120,14 +118,9 @@ def connect(
     An open connection to the same source and address with the same name is kept, and takes over the key, the models and
     the prices of the handoff. If that needs a test (:func:`plan_change`), it is not usable before it.
 
-    Returns:
-        The connection, and the handle of a secret that it no longer uses, for removal after the commit.
-
-    Args:
-        given: ``source_id``, ``auth_scheme`` and ``source_scope``, which have to be those of the handoff.
-
-    Raises:
-        RefusalError: As :func:`add`; ``validation_failed`` also when the handoff is of another source, scheme or scope.
+    It is returned with the handle of a secret that it no longer uses, for removal after the commit. ``given`` are
+    ``source_id``, ``auth_scheme`` and ``source_scope``, which have to be those of the handoff. Refuses as :func:`add`
+    does, and with ``validation_failed`` a handoff of another source, scheme or scope.
     """
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
     errors = [(name, "Must be that of the handoff.") for name, value in given.items() if value != handoff[name]]
@@ -261,7 +254,7 @@ def record_pass(transaction: Transaction, tested: Row, found: ServedModels) -> R
     return _settled(transaction, row)
 
 
-def describe_failure(connection: Row | Mapping[str, Any], error: ProviderError) -> str:
+def describe_failure(connection: Row, error: ProviderError) -> str:
     """Describe in one sentence, with the source's own words, why a call of a connection failed."""
     words = describe_test_failure(
         error.kind,
@@ -309,12 +302,9 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
 
     A server that a user connected can change between a key and no key; every other source keeps its scheme.
 
-    Returns:
-        The connection, and the handle of the old secret, for removal after the commit.
-
-    Raises:
-        RefusalError: ``not_found``; ``invalid_state`` for a disconnected connection or an unusable handoff;
-            ``validation_failed`` for a handoff of another source, scheme or address.
+    It is returned with the handle of the old secret, for removal after the commit. Refuses with ``not_found``;
+    ``invalid_state`` for a disconnected connection or an unusable handoff; ``validation_failed`` for a handoff of
+    another source, scheme or address.
     """
     row = find_open(transaction, tenant_id, connection_id)
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
@@ -353,12 +343,8 @@ def revoke(
     Calls already sent may finish, and nothing is revoked at the provider. Repeating it does nothing. A connection that
     no saved model can have used is removed with its models, because nothing refers to it.
 
-    Returns:
-        The acknowledgement (its ``effects`` are not in the specification), and the handle of the secret, for removal
-        after the commit.
-
-    Raises:
-        RefusalError: ``not_found``.
+    Returns the acknowledgement (its ``effects`` are not in the specification), and the handle of the secret, for
+    removal after the commit. Refuses with ``not_found``.
     """
     row = find(transaction, tenant_id, connection_id)
     effects: dict[str, list[str]] = {"arms": [], "model_deployments": []}

@@ -143,23 +143,14 @@ def endpoint_of(profile: SourceDefinition, auth_scheme: str, asked: EndpointRequ
         "location": "local" if is_local else profile.location,
         "route": profile.route,
         "fallback_policy": profile.fallback_policy,
-        "data_classes": list(KNOWN_DATA_CLASSES) if is_local else _listed(profile.data_classes),
+        "data_classes": list(KNOWN_DATA_CLASSES) if is_local else profile.data_classes and list(profile.data_classes),
         "own_prices": {**profile.prices, **price_table(asked.prices)},
         "prices": {**profile.prices, **price_table(asked.prices)},
         "models": list(dict.fromkeys(asked.models or ())),
     }
 
 
-def _listed(values: tuple[str, ...] | None) -> list[str] | None:
-    return None if values is None else list(values)
-
-
 def price_table(asked: Mapping[str, PriceRequest] | None) -> dict[str, dict[str, str]]:
     """Convert the prices of a request to the stored format of a connection."""
-    return {
-        name: {
-            "input_usd_per_million": price.input_usd_per_million,
-            "output_usd_per_million": price.output_usd_per_million,
-        }
-        for name, price in (asked or {}).items()
-    }
+    members = {"input_usd_per_million", "output_usd_per_million"}
+    return {name: price.model_dump(include=members) for name, price in (asked or {}).items()}

@@ -209,13 +209,8 @@ def provider_errors_json(transaction: Transaction, run: RunState) -> list[dict[s
 
 def result_json(row: Row) -> dict[str, Any]:
     """Build the JSON of a result (manual: interface, "Results")."""
-    return {
-        "execution_id": row["execution_id"],
-        "slice_id": row["slice_id"],
-        "final_text": loads(row["final_text"]),
-        "model_provenance": row["model_provenance"],
-        "retention_expires_at": row["retention_expires_at"],
-    }
+    shown = pick(row, "execution_id slice_id final_text model_provenance retention_expires_at")
+    return shown | {"final_text": loads(row["final_text"])}
 
 
 def _attempt_of(row: Row, **elsewhere: Any) -> Attempt:
