@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from runwatch.records.requests.composer import ReviewComposerRequest
+from runwatch.service.access.authentication import local_tenant
 from runwatch.service.execution.review_composer import build_packet
+from runwatch.service.organization import wallet
 from tests.service.conftest import Local
 from tests.service.test_agents import Agent, connect_repository, register
 from tests.service.test_outbound import server
@@ -64,6 +66,16 @@ async def test_a_run_ends_with_a_packet_that_asks_for_a_review(near: Local, agen
     assert "Mend the bug" not in str(receipt) + str(await near.events(run["execution_id"]))
     ended = (await near.events(run["execution_id"]))[-1]
     assert (ended["state"], "slice_id" in ended) == ("completed", False)
+
+
+async def test_a_run_that_never_gets_its_turn_ends_with_its_time(near: Local, agent: Agent) -> None:
+    await connect_repository(near)
+    arm_id = (await register(near, agent))["arm_id"]
+    await near.context.database.write(
+        lambda transaction: wallet.set_limits(transaction, local_tenant(transaction), concurrency=0)
+    )
+    run = await near.finished((await near.submit(body(arm_id)))["execution_id"])
+    assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from runwatch.service.transaction import Row, Transaction, pick
 _PORTS: Final = {"https": 443, "http": 80}
 _BINDING: Final = TypeAdapter(Binding)
 
-UNKNOWN: Final = (
+UNKNOWN_AUTH_REF: Final = (
     "Names neither a credential reference of the organization nor the key in use here. Leave it empty; enter the key on"
     " the private page once the check or agent is registered."
 )
@@ -239,7 +239,7 @@ def check_auth_ref(
         binding = load(transaction, subject_id)
         if (binding.handle, binding.origin) == (auth_ref, find_origin(url)):
             return
-    raise make_validation_error(("endpoint.auth_ref", UNKNOWN))
+    raise make_validation_error(("endpoint.auth_ref", UNKNOWN_AUTH_REF))
 
 
 def summary_json(binding: Binding, now: datetime) -> dict[str, Any]:
