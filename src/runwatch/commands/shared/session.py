@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
+from runwatch.api.client import Client
 from runwatch.base.errors import NotConfigured
 from runwatch.base.log import start_log
 from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.rate_limited_client import RateLimitedClient
 from runwatch.settings.declarations import LOCAL, Settings
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class CommandSession:
     """An open session with one service. Made by :func:`open_session`."""
 
-    def __init__(self, call: Invocation, settings: Settings, client: RateLimitedClient, database: Database) -> None:
+    def __init__(self, call: Invocation, settings: Settings, client: Client, database: Database) -> None:
         self.call: Final = call
         self.settings: Final = settings
         self.client: Final = client
@@ -127,7 +127,7 @@ async def open_session(call: Invocation, target: Target, settings: Settings) -> 
         stack.callback(database.close)
         journal = Journal(database)
         stack.push_async_callback(journal.close)
-        client = RateLimitedClient(
+        client = Client(
             target,
             clock=call.clock,
             read_only=settings.read_only,
