@@ -1,4 +1,4 @@
-"""Turns reads of lists, good or failed, into changes of the store."""
+"""Turns reads, good or failed, into changes of the store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPEATED_FAILURES: Final = PASSING_FAILURES | {FailureKind.ERROR}
 
 
 class ListWriter:
-    """Writes one profile's lists to the store, and spaces out the reads after failures."""
+    """Writes what is read for one profile to the store, and spaces out the reads after failures."""
 
     def __init__(self, scope: Scope, store: Store, clock: Clock, connection: ConnectionState) -> None:
         self._scope = scope
@@ -78,6 +78,13 @@ class ListWriter:
                 end_is_proven=page.end_is_proven and page.next_cursor is None,
                 misfits=page.misfits,
             )
+        )
+
+    def take_whole(self, kind: str, *records: Record) -> None:
+        """Write a short list in one go: these are all records."""
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(
+            ListRead(self._scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)
         )
 
     def continue_list(

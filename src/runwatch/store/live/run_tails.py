@@ -22,13 +22,13 @@ from runwatch.base.memory import free_in_slices
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
-from runwatch.store.state.changes import ReadFailure, RecordRead, read_failure_from_error
+from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
-from runwatch.store.state.store import Store
 
 HISTORY_PAGE_EVENTS: Final = 100
 """A page of at least this many events counts as history, with more to come."""
@@ -70,7 +70,7 @@ class RunTails:
         self,
         client: Client,
         scope: Scope,
-        store: Store,
+        writer: ListWriter,
         events: EventStore,
         scheduler: Scheduler,
         *,
@@ -81,7 +81,7 @@ class RunTails:
     ) -> None:
         self._client = client
         self._scope = scope
-        self._store = store
+        self._writer = writer
         self._events = events
         self._scheduler = scheduler
         self._clock = clock
@@ -201,7 +201,7 @@ class RunTails:
         """Read the last events now of those of these runs that are followed, if another read says that they ended."""
         for run_id in run_ids:
             if run_id in self._followers and not self.last_update(run_id).is_complete:
-                run = self._store.find(self._scope.profile, Run, run_id)
+                run = self._writer.collection(Run.KIND).find(Run, run_id)
                 if run is not None and run.is_final:
                     self._scheduler.run_soon(f"tail {run_id}")
 
@@ -231,9 +231,7 @@ class RunTails:
         """Report the result of a read; ``count`` events of the run are stored now."""
         self._backoffs[run_id].reset()
         if came.run is not None:
-            self._store.apply(
-                RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), came.run)
-            )
+            self._writer.take_record(came.run)
         if came.page is None:
             return
         records = came.page.records

@@ -106,7 +106,7 @@ class UsageReconciler:
 
         self._session = session
         self._reports: ReportPoller = ReportPoller(
-            session.client, session.scope, session.store, session.live.scheduler, session.clock
+            session.client, session.live.writer, session.live.scheduler, session.clock
         )
         self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str], float] | None = None
         self._since: tuple[ReceiptTotals, float] | None = None

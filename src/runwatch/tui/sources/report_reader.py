@@ -56,7 +56,7 @@ class ReportReader:
 def make_report_poller(session: ServiceSession, **more: Any) -> ReportPoller:
     from runwatch.store.live.report_poller import ReportPoller
 
-    return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock, **more)
+    return ReportPoller(session.client, session.live.writer, session.live.scheduler, session.clock, **more)
 
 
 def only_record(collection: Collection) -> Record | None:
