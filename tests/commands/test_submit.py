@@ -204,7 +204,7 @@ def test_an_unknown_outcome_is_kept_and_settled_by_resending_it(runwatch: Here, 
     failure = json.loads(failed.errors)
     assert (failed.code, failure["outcome"], failure["attempts"]) == (3, "unknown", 3)
     assert failure["idempotency_key"] == "kept"
-    assert failure["hint"].endswith("\nAsk again: runwatch runs submit --resend kept")
+    assert failure["hint"].endswith("\nRetry: runwatch runs submit --resend kept")
     told = runwatch("runs", "submit", "--resend", "other", code=2)
     assert "kept (Say hello)" in told.errors
     again = runwatch("runs", "submit", "--resend", "kept", "--json")

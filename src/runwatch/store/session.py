@@ -148,7 +148,17 @@ class ServiceSession:
         Raises:
             DataError: The database is not usable.
         """
-        opening = _Opening()
+        # What the client reports before the session is there.
+        attempts: list[RequestAttempt] = []
+        accounts: list[Account] = []
+        session: Self | None = None
+
+        def observe(attempt: RequestAttempt) -> None:
+            if session is None:
+                attempts.append(attempt)
+            else:
+                session._note_attempt(attempt)
+
         if database is None:
             database = await asyncio.to_thread(Database.open, path)
         client = Client(
@@ -156,16 +166,19 @@ class ServiceSession:
             clock=options.clock,
             read_only=options.read_only,
             retries=options.retries,
-            observe=opening.note_attempt,
+            observe=observe,
         )
         try:
-            scope = await read_scope(client, database, opening.note_account)
+            scope = await read_scope(client, database, accounts.append)
         except BaseException:
             await client.close()
             database.close()
             raise
         session = cls(client, database, scope, store, options)
-        opening.pass_on_to(session)
+        for attempt in attempts:
+            session._note_attempt(attempt, is_opening=True)
+        for account in accounts:
+            session.live.take_opening_account(account)
         return session
 
     async def start(self, kinds: tuple[type[Record], ...], *, with_lists: bool = True) -> None:
@@ -375,28 +388,3 @@ class ServiceSession:
         if collection.read_at is not None:
             return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))
         return collection.cached_at or now
-
-
-class _Opening:
-    """Keeps what a client reports before its session is there, and passes on what it reports later."""
-
-    def __init__(self) -> None:
-        self._attempts: list[RequestAttempt] = []
-        self._account: Account | None = None
-        self._session: ServiceSession | None = None
-
-    def note_attempt(self, attempt: RequestAttempt) -> None:
-        if self._session is None:
-            self._attempts.append(attempt)
-        else:
-            self._session._note_attempt(attempt)
-
-    def note_account(self, account: Account) -> None:
-        self._account = account
-
-    def pass_on_to(self, session: ServiceSession) -> None:
-        self._session = session
-        for attempt in self._attempts:
-            session._note_attempt(attempt, is_opening=True)
-        if self._account is not None:
-            session.live.take_opening_account(self._account)

@@ -97,8 +97,8 @@ def error_json_line(
     is_sent = isinstance(error, WriteInProgressError)
     is_known = pending is None and not is_sent and (api is None or api.outcome_known)
     steps = [next_step_text(error, circumstances) or ""]
-    if ask_again := _ask_again(error, circumstances):
-        steps.append(f"Ask again: {ask_again}")
+    if retry := _retry_command(error, circumstances):
+        steps.append(f"Retry: {retry}")
     content: dict[str, Any] = {} if profile is None else {"profile": profile}
     content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
@@ -150,11 +150,11 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
         yield _labelled("instance", error.support_id)
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("key", error.key)
-    if ask_again := _ask_again(error, circumstances):
-        yield _labelled("ask again", ask_again)
+    if retry := _retry_command(error, circumstances):
+        yield _labelled("retry", retry)
 
 
-def _ask_again(error: RunwatchError, circumstances: Circumstances) -> str:
+def _retry_command(error: RunwatchError, circumstances: Circumstances) -> str:
     """Return the command that resends a submit with unknown outcome, or an empty text."""
     if not isinstance(error, ApiError) or error.outcome_known or error.operation != SUBMIT or error.key is None:
         return ""

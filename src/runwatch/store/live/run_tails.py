@@ -64,6 +64,9 @@ class RunTails:
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
         tail_moved: Called with the new state of a run's tail, at least once for each step, also if no event came.
         on_end: Called when the last event of a run has come.
+
+    Attributes:
+        page_count: How many pages with events were read; while it is unchanged, so is every last event.
     """
 
     def __init__(
@@ -94,7 +97,7 @@ class RunTails:
         self._tails: dict[str, StoredRunTail] = {}
         self._updates: dict[str, TailUpdate] = {}
         self._last: dict[str, RunEvent] = {}
-        self._page_count = 0
+        self.page_count = 0
 
     def follow(self, run_id: str, by: Hashable, *, in_focus: bool = True, is_asked: bool = False) -> None:
         """Read the events of a run until its end, or change whether it is in focus.
@@ -144,11 +147,6 @@ class RunTails:
     def last_event(self, run_id: str) -> RunEvent | None:
         """Return the newest event of a run that was read in this session."""
         return self._last.get(run_id)
-
-    @property
-    def page_count(self) -> int:
-        """How many pages with events were read; while it is unchanged, so is every last event."""
-        return self._page_count
 
     async def _read(self, run_id: str) -> float | None:
         """Do the next step of a run's tail; if events cannot be stored, the same step is repeated."""
@@ -237,7 +235,7 @@ class RunTails:
         records = came.page.records
         if records:
             self._last[run_id] = records[-1]
-            self._page_count += 1
+            self.page_count += 1
         if self.last_update(run_id).count != count:
             self._update(run_id, count=count)
         if came.has_ended:

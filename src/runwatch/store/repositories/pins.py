@@ -83,18 +83,7 @@ class Pins:
 
 
 def _encode(pins: Sequence[Pin]) -> str:
-    made = [
-        {
-            "form": pin.target.form,
-            "screen": pin.target.screen,
-            "ids": list(pin.target.ids),
-            "filter": pin.target.filter,
-            "name": pin.name,
-            "seen": pin.seen,
-        }
-        for pin in pins
-    ]
-    return dumps(made) if made else ""
+    return dumps([{**pin.target._asdict(), "name": pin.name, "seen": pin.seen} for pin in pins]) if pins else ""
 
 
 def _decode(text: str) -> list[Pin]:
