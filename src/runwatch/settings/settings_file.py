@@ -277,7 +277,12 @@ def _change(path: Path, change: Callable[[Table], bool]) -> bool:
             try:
                 text, current = decode_toml(content)
             except InvalidTomlError as error:
-                raise _not_readable(path, error) from None
+                problem = SettingsProblem(path, str(error), line=error.line, column=error.column)
+                raise SettingsError(
+                    "The settings file is not changed, because it cannot be read",
+                    detail=str(problem),
+                    hint="Correct that line first; 'runwatch config validate' shows it.",
+                ) from None
             wanted = copy.deepcopy(current)
             if not change(wanted):
                 return False
@@ -321,13 +326,3 @@ def _filled(table: dict[str, Any]) -> dict[str, Any]:
     """Return a table without empty tables: they have no meaning, and an edit may add or drop implicit ones."""
     filled = {name: _filled(item) if isinstance(item, dict) else item for name, item in table.items()}
     return {name: item for name, item in filled.items() if item != {}}
-
-
-def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
-    """Build the error for a file that cannot be changed because it cannot be read."""
-    place = ":".join(str(part) for part in (path, error.line, error.column) if part is not None)
-    return SettingsError(
-        "The settings file is not changed, because it cannot be read",
-        detail=f"{place}: {error}",
-        hint="Correct that line first; 'runwatch config validate' shows it.",
-    )
