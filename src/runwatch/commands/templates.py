@@ -91,7 +91,7 @@ def report(call: Invocation) -> int:
 
     if is_multi_profile(call):
         each = read_profiles(call, read)
-        reports = [ProfileTemplates(got.profile, got.value) for got in each.got]
+        reports = [ProfileTemplates(profile, facts) for profile, facts in each.got.items()]
         # The report is a basis for decisions, so it states what is missing.
         reports += [ProfileTemplates(profile, (), failure=str(error)) for profile, error in each.failed.items()]
         _report(

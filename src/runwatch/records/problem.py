@@ -30,8 +30,8 @@ _CODE: Final = lazy_pattern(r"[a-z][a-z_]*\Z")
 class FieldError(Record):
     """One field's failure in a ``validation_failed`` Problem."""
 
-    field = text("field")
-    message = text("message")
+    field = text()
+    message = text()
 
 
 class Problem(Record):
@@ -40,13 +40,13 @@ class Problem(Record):
     KIND = "problem"
     WIRE = Wire(path="", items="problems", id="instance")
 
-    type = text("type")
-    title = text("title")
-    status = integer("status")
-    instance = text("instance")
-    detail = text("detail")
-    errors = many(FieldError, "errors")
-    retry_after_s = integer("retry_after_s")
+    type = text()
+    title = text()
+    status = integer()
+    instance = text()
+    detail = text()
+    errors = many(FieldError)
+    retry_after_s = integer()
 
     @property
     def code(self) -> str:

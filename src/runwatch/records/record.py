@@ -33,6 +33,7 @@ class Member(Generic[T]):
     never implies a value (manual: interface, "Resources").
 
     Args:
+        name: Its name on the wire; empty if that is the attribute's name.
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
         schema: The JSON Schema of the value.
@@ -54,6 +55,9 @@ class Member(Generic[T]):
         self.read = read
         self.kind = kind
         self.schema = schema or {}
+
+    def __set_name__(self, owner: type[Record], name: str) -> None:
+        self.name = self.name or name
 
     @overload
     def __get__(self, record: None, owner: type[Record]) -> Self: ...
@@ -86,11 +90,11 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
     return read
 
 
-def text(name: str) -> Member[str]:
+def text(name: str = "") -> Member[str]:
     return Member(name, _is(str), schema={"type": "string"}, identity_type=str)
 
 
-def flag(name: str) -> Member[bool]:
+def flag(name: str = "") -> Member[bool]:
     return Member(name, _is(bool), schema={"type": "boolean"})
 
 
@@ -100,7 +104,7 @@ def _integer(value: Any) -> int:
     return value
 
 
-def integer(name: str) -> Member[int]:
+def integer(name: str = "") -> Member[int]:
     """Declare a whole number; ``true`` does not count as one."""
     return Member(name, _integer, schema={"type": "integer"})
 
@@ -120,7 +124,7 @@ def _amount(value: Any) -> Decimal:
     return amount
 
 
-def amount(name: str) -> Member[Decimal]:
+def amount(name: str = "") -> Member[Decimal]:
     """Declare a number, as a decimal with the digits as sent; for money, seconds and scores."""
     return Member(name, _remember_last(_amount), schema={"type": "number"})
 
@@ -135,7 +139,7 @@ def _moment(value: Any) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def moment(name: str) -> Member[datetime]:
+def moment(name: str = "") -> Member[datetime]:
     """Declare an ISO 8601 date-time; without a zone it is UTC."""
     return Member(name, _moment, schema={"type": "string", "format": "date-time"})
 
@@ -146,19 +150,19 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def texts(name: str) -> Member[tuple[str, ...]]:
+def texts(name: str = "") -> Member[tuple[str, ...]]:
     return Member(name, _texts, schema={"type": "array"})
 
 
-def mapping(name: str) -> Member[Mapping[str, Any]]:
+def mapping(name: str = "") -> Member[Mapping[str, Any]]:
     return Member(name, _is(dict), schema={"type": "object"}, identity_type=dict)
 
 
-def anything(name: str) -> Member[Any]:
+def anything(name: str = "") -> Member[Any]:
     return Member(name, lambda value: value)
 
 
-def one(kind: type[R], name: str) -> Member[R]:
+def one(kind: type[R], name: str = "") -> Member[R]:
     def read(value: Any) -> R:
         if not isinstance(value, dict):
             raise Mismatch
@@ -167,7 +171,7 @@ def one(kind: type[R], name: str) -> Member[R]:
     return Member(name, _remember_last(read), kind, schema={"type": "object"})
 
 
-def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
+def many(kind: type[R], name: str = "") -> Member[tuple[R, ...]]:
     """Declare an array of nested records; items that are not objects stay in :attr:`Record.raw` only."""
 
     def read(value: Any) -> tuple[R, ...]:
