@@ -20,7 +20,13 @@ import pytest
 from runwatch.base import log
 from runwatch.base.errors import DataError, LocalServiceError, UntrustedSocketError
 from runwatch.base.files import FileLock
-from runwatch.base.network.service_file import ServiceFile, is_running, lock_path, read_service_file, write_service_file
+from runwatch.base.network.service_file import (
+    ServiceFile,
+    is_running,
+    read_service_file,
+    service_lock,
+    write_service_file,
+)
 from runwatch.base.network.service_socket import listen_on_socket
 from runwatch.base.paths import find_paths
 from runwatch.base.secrets.secret import Secret
@@ -87,7 +93,7 @@ def write_down(file: ServiceFile) -> None:
 
 def held(data_dir: Path, pid: int, path: Path | None, port: int = 1) -> FileLock:
     """A lock held by this process, with a service file that says what the test wants."""
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     assert lock.acquire(wait=False)
     write_down(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid, path))
     return lock
@@ -421,7 +427,7 @@ def test_a_service_file_that_is_a_link_is_not_followed(data_dir: Path, tmp_path:
 
 
 def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, listener: socket.socket) -> None:
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     lock.acquire(wait=True)
     write_down(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid(), path_of(listener)))
     with pytest.raises(LocalServiceError, match="this machine"):

@@ -11,11 +11,12 @@ from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED, ListedItems, build_query, read_list
+from runwatch.commands.shared.list_reader import ListedItems, build_query, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter, print_record
 from runwatch.commands.shared.record_reader import list_record_names, read_one
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.records.record import Record
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
@@ -74,7 +75,7 @@ async def _read_values(
     try:
         return await read_list(session, list_operation(spec.record), query, keep)
     except ApiProblem as problem:
-        if problem.status in NOT_OFFERED:
+        if problem.status in NOT_OFFERED_STATUS:
             can_show = read_operation(spec.record) is not None and (spec.name, "show") in list_paths()
             one = f"; {call.command(f'{spec.name} show')} ID reads one" if can_show else ""
             call.output.note(f"this service offers no list of {spec.name}{one}")

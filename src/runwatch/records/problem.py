@@ -19,6 +19,9 @@ PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
 MAX_TYPE_CHARACTERS: Final = 200
 """How much is shown of a type without a code."""
 
+NOT_OFFERED_STATUS: Final = frozenset({404, 405, 501})
+"""Status codes of a collection or an operation that a service does not offer (manual: decisions, "Lists")."""
+
 NOT_A_PROBLEM: Final = "not_a_problem"
 """Code of a synthetic Problem; no service uses it, so it cannot be mistaken for the service's own."""
 

@@ -18,9 +18,9 @@ from runwatch.base.errors import SettingsError
 from runwatch.base.files import (
     UnsafePlaceError,
     check_place,
+    copy_aside,
     hold_lock,
     is_readable_by_others,
-    rename_aside,
     write_atomic,
 )
 from runwatch.base.secrets.secret_patterns import find_known_key
@@ -169,7 +169,7 @@ def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
         for earlier in path.parent.iterdir():
             if earlier.name.startswith(prefix) and earlier.read_bytes() == content:
                 return earlier
-        return rename_aside(path, f"bad-{now:%Y%m%dT%H%M%S.%fZ}")
+        return copy_aside(path, f"bad-{now:%Y%m%dT%H%M%S.%fZ}")
     except OSError:
         return None
 

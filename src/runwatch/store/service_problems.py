@@ -18,7 +18,7 @@ from runwatch.settings.declarations import LOCAL
 if TYPE_CHECKING:
     from runwatch.api.client import Client
 
-LOOKUP_PATH: Final = "getProblemLookups"
+LOOKUP: Final = "getProblemLookups"
 
 NOT_RUNNING: Final = "it is not running"
 """Reason for a lookup that did not happen, because no local service runs."""
@@ -112,7 +112,7 @@ def is_local_service(target: Target) -> bool:
 
 
 async def _look(client: Client, **query: str) -> ServiceProblems:
-    value = (await client.request(LOOKUP_PATH, query=query)).value
+    value = (await client.request(LOOKUP, query=query)).value
     lookup = ProblemLookup(value if isinstance(value, dict) else {})
     near = tuple(each for each in (lookup.before, lookup.after) if each is not None)
     return ServiceProblems(tuple(lookup.problems or ()), lookup.kept, lookup.oldest_at, lookup.newest_at, near)

@@ -13,6 +13,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.records.record import Record, RecordPacker
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
@@ -28,9 +29,6 @@ MAX_SELECTED_FROM: Final = 10_000
 _NOTHING: Final[Mapping[str, str]] = {}
 
 _CLOCK: Final = re.compile(r"\d+:[\d:]+\Z")
-
-NOT_OFFERED: Final = frozenset({404, 405, 501})
-"""Statuses that mean the service does not offer a collection (manual: decisions, "Lists")."""
 
 
 def parse_limit(call: Invocation) -> int | None:
@@ -167,7 +165,7 @@ async def check_list_is_missing(session: CommandSession, problem: ApiProblem) ->
     Raises:
         ApiProblem: It means something else, or what answers is no service of this interface.
     """
-    if problem.status not in NOT_OFFERED:
+    if problem.status not in NOT_OFFERED_STATUS:
         raise problem
     if problem.is_synthetic:
         await session.client.get_account()

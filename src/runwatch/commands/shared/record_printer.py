@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
@@ -36,10 +36,6 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, GLYPHS
 from runwatch.view.text.safe_text import iso_text, plain_decimal
-
-TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "local", "utc": "utc"}
-"""Time modes by their name in the settings."""
-
 
 MAX_SEEN: Final = 1000
 """Maximum rows to look for a value that resembles the one in a filter without a match."""
@@ -310,8 +306,7 @@ def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
     is_usual = Settings.glyphs.key not in settings.chosen
     is_ascii = encoding != "utf8" or (is_usual and find_ascii_variable(call.environment))
     glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
-    time = TIME_MODES.get(settings.time, "relative")
-    return RenderContext(call.clock.now(), glyphs, time, service=find_service(call.options))
+    return RenderContext(call.clock.now(), glyphs, cast(TimeMode, settings.time), service=find_service(call.options))
 
 
 def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError
-from runwatch.records.problem import NOT_A_PROBLEM
+from runwatch.records.problem import NOT_A_PROBLEM, NOT_OFFERED_STATUS
 from runwatch.records.record import Page, Record
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.connection_state import ConnectionState
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import (
-    NOT_OFFERED_STATUS,
     ListContinued,
     ListRead,
     ReadFailed,

@@ -21,7 +21,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.base.json import loads
 from runwatch.base.log import redact
-from runwatch.records.problem import Problem
+from runwatch.records.problem import NOT_OFFERED_STATUS, Problem
 from runwatch.records.receipt import Receipt
 from runwatch.store.db.database import Database, Work
 from runwatch.store.db.text_codec import decode_text, encode_text
@@ -355,7 +355,7 @@ def _is_not_offered(attempt: RequestAttempt) -> bool:
     """
     operation = OPERATIONS.get(attempt.operation)
     is_probe = operation is not None and (attempt.path.endswith(operation.path) or operation.record is Receipt)
-    return attempt.method == "GET" and attempt.status in {404, 405, 501} and is_probe
+    return attempt.method == "GET" and attempt.status in NOT_OFFERED_STATUS and is_probe
 
 
 def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
