@@ -14,7 +14,6 @@ from typing import Final
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.api.run_follower import LONG_PAGE, FollowedEvents
 from runwatch.api.run_tail import EndStep, PauseStep
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
@@ -24,7 +23,7 @@ from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
-from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
+from runwatch.store.live.stored_run_tail import LONG_PAGE, FollowedEvents, StoredRunTail, may_pass
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
