@@ -70,7 +70,6 @@ class LocalService:
     key: Secret = field(repr=False)
     pid: int
     socket: Path
-    started_here: bool = False
     start_hint: str = ""
 
     def target(self) -> Target:
@@ -249,7 +248,12 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         process.kill()
         raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
     if line:
-        return _service(_parse_line(line, data_dir), started_here=True)
+        try:
+            return _service(parse_service_line(line, data_dir))
+        except ValueError:
+            raise LocalServiceError(
+                "The local service does not report where it listens", detail=str(data_dir)
+            ) from None
     # It has ended. If the user started one by hand at the same time, that one serves and this one refused to start.
     found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
@@ -265,14 +269,7 @@ def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -
     process.wait()
 
 
-def _parse_line(line: bytes, data_dir: Path) -> ServiceFile:
-    try:
-        return parse_service_line(line, data_dir)
-    except ValueError:
-        raise LocalServiceError("The local service does not report where it listens", detail=str(data_dir)) from None
-
-
-def _service(written: ServiceFile, *, started_here: bool = False) -> LocalService:
+def _service(written: ServiceFile) -> LocalService:
     keep_secret(written.api_key)
     if written.socket is None:
         raise _no_socket(written)
@@ -282,7 +279,7 @@ def _service(written: ServiceFile, *, started_here: bool = False) -> LocalServic
         raise LocalServiceError(
             "The local service does not listen on this machine alone", detail=str(written.data_dir)
         ) from error
-    return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
+    return LocalService(origin, written.api_key, written.pid, written.socket)
 
 
 def _read(data_dir: Path) -> ServiceFile | None:

@@ -12,7 +12,7 @@ from typing import Any
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import ListedItems
 from runwatch.commands.shared.profile_reader import ProfileResults
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, exact_lines
 from runwatch.records.record import Record
 from runwatch.settings.declarations import Settings
 from runwatch.view.export import text_output
@@ -68,14 +68,13 @@ class ProfilePrinter(RecordPrinter):
             self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
         else:
             for number, (profile, record) in enumerate(each.got.items()):
-                self._lines([*([line("")] if number else []), line(f"profile {line(profile)}"), line("")])
+                self._output.lines([*([line("")] if number else []), line(f"profile {line(profile)}"), line("")])
                 self._shown(text_output.detail_lines(self._spec, record, self.context))
 
     def _exact(self, values: Sequence[tuple[str, Any]]) -> None:
         if self._output.form == "csv":
             raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
-            self._lines(text_output.csv_lines(self._spec.record, raws, self.paths, profiles=profiles))
+            self._output.lines(text_output.csv_lines(self._spec.record, raws, self.paths, profiles=profiles))
             return
         found = [{"profile": profile, "record": text_output.project(raw, self.paths)} for profile, raw in values]
-        as_lines = text_output.json_array_lines if self._output.form == "json" else text_output.ndjson_lines
-        self._lines(as_lines(found))
+        self._output.lines(exact_lines(self._output.form, self._spec.record, found))
