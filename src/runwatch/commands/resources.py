@@ -95,7 +95,6 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
 
     Raises:
         RunwatchError: There is no such record.
-        ApiError: It could not be read.
     """
     operation = read_operation(spec.record)
     if operation is not None:

@@ -123,7 +123,6 @@ class Watcher:
 
         Raises:
             ApiError: The only run cannot be followed.
-            DataError: The database is not usable.
         """
         self._call.on_interrupt = "The runs continue; watching them again starts with the events seen so far."
         await self._session.forget_old_events()

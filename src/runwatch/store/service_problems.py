@@ -57,11 +57,7 @@ def find_instances(text: str) -> list[str]:
 
 
 async def find_service_problems(client: Client, stretches: Sequence[tuple[datetime, datetime]]) -> ServiceProblems:
-    """Return the Problems of a service within time ranges.
-
-    Raises:
-        ApiError: The lookup failed.
-    """
+    """Return the Problems of a service within time ranges."""
     found: list[ServiceProblem] = []
     near: list[ServiceProblem] = []
     answered = ServiceProblems()
@@ -72,11 +68,7 @@ async def find_service_problems(client: Client, stretches: Sequence[tuple[dateti
 
 
 async def find_by_instances(client: Client, instances: Sequence[str]) -> ServiceProblems:
-    """Return the Problems with these instances.
-
-    Raises:
-        ApiError: The lookup failed.
-    """
+    """Return the Problems with these instances."""
     return await _look(client, instance=",".join(instances))
 
 

@@ -144,9 +144,6 @@ class ServiceSession:
 
         Args:
             database: The open database, if it is open already; it is closed with the session, and if that fails.
-
-        Raises:
-            DataError: The database is not usable.
         """
         # What the client reports before the session is there.
         attempts: list[RequestAttempt] = []
@@ -186,9 +183,6 @@ class ServiceSession:
 
         Args:
             with_lists: Whether to show them; false if the store has them already.
-
-        Raises:
-            DataError: The database is not usable.
         """
         self._kinds = {kind.KIND: kind for kind in kinds}
         for kind in kinds if with_lists else ():
@@ -268,11 +262,7 @@ class ServiceSession:
             return await self.outbox.retry(self.client, self.scope, write)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
-        """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here."""
         waiting = await self.outbox.unconfirmed(self.scope)
         settled = [write for write in waiting if is_settled_cancel(write.request.operation, self._find_run(write))]
         for write in settled:

@@ -115,9 +115,6 @@ async def read_list(
 
     Args:
         keep: Returns those of a page's selected items that match ``--filter``.
-
-    Raises:
-        ApiError: A page could not be read.
     """
     limit, selects = parse_limit(session.call), is_selective(session.call)
     kind = (OPERATIONS[operation] if isinstance(operation, str) else operation).record or Record
@@ -172,11 +169,7 @@ async def check_list_is_missing(session: CommandSession, problem: ApiProblem) ->
 
 
 async def read_all(session: CommandSession, kind: type[R]) -> list[R]:
-    """Read every record of a kind.
-
-    Raises:
-        ApiError: A page could not be read.
-    """
+    """Read every record of a kind."""
     return [record async for page in session.client.pages(list_operation(kind)) for record in page.records]
 
 

@@ -44,21 +44,13 @@ class CommandSession:
         self._scope: Scope | None = None
 
     async def scope(self) -> Scope:
-        """Return the scope of local data. The account is read once per key to find it.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Return the scope of local data. The account is read once per key to find it."""
         if self._scope is None:
             self._scope = await read_scope(self.client, self._database)
         return self._scope
 
     async def forget_old_events(self) -> None:
-        """Delete stored events of runs beyond the age and number in the settings.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Delete stored events of runs beyond the age and number in the settings."""
         await prune_events(self._database, RetentionPolicy.by(self.settings), self.call.clock.now())
 
 
@@ -116,11 +108,7 @@ def find_console_service(call: Invocation) -> str:
 
 @asynccontextmanager
 async def open_session(call: Invocation, target: Target, settings: Settings) -> AsyncIterator[CommandSession]:
-    """Open everything for one service, and close it in order: client, journal, database.
-
-    Raises:
-        DataError: The database is not usable.
-    """
+    """Open everything for one service, and close it in order: client, journal, database."""
     start_log(call.paths.log_file, settings.log_level)
     async with AsyncExitStack() as stack:
         database = Database.open(call.paths.database)
@@ -140,11 +128,7 @@ async def open_session(call: Invocation, target: Target, settings: Settings) -> 
 
 @asynccontextmanager
 async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
-    """Open the local journal of problems and requests, without a service.
-
-    Raises:
-        DataError: The database is not usable.
-    """
+    """Open the local journal of problems and requests, without a service."""
     database = Database.open(call.paths.database)
     try:
         yield Journal(database)

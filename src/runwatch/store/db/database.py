@@ -77,11 +77,7 @@ class Database:
         return cls(path, executor, connection)
 
     async def read(self, work: Work[T]) -> T:
-        """Run statements that change nothing, all on the same state of the database.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Run statements that change nothing, all on the same state of the database."""
         return await self._run(lambda: self._transact("BEGIN", work))
 
     def read_now(self, work: Work[T]) -> T:

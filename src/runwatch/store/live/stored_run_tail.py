@@ -89,7 +89,6 @@ async def follow_run(
 
     Raises:
         ApiError: The first read failed, the service refused, or patience ran out.
-        DataError: The store is not usable.
     """
     position = 0
     while stored := await event_store.window(scope, run_id, position, WINDOW):
@@ -191,9 +190,6 @@ class StoredRunTail:
         Args:
             position: How many of the stored events the caller has; ``None`` for all.
             silent_since: Monotonic time of the last good response, where later reads failed.
-
-        Raises:
-            DataError: The store is not usable.
         """
         tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
         tail.position = await events.count(scope, run_id) if position is None else position

@@ -57,7 +57,6 @@ class EventSequence(Protocol):
 
         Raises:
             UsageError: The text is too long.
-            DataError: The database cannot be read.
         """
         return []
 

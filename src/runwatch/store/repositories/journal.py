@@ -160,10 +160,7 @@ class JournalPage(NamedTuple):
 
 
 class Journal:
-    """Requests and Problems of all profiles.
-
-    Every method that reads raises :class:`~runwatch.base.errors.DataError` if the database cannot be read.
-    """
+    """Requests and Problems of all profiles."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -37,10 +37,7 @@ class LocalNote(NamedTuple):
 
 
 class LocalNotes:
-    """The notes of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The notes of all scopes."""
 
     def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
         self._database = database

@@ -57,10 +57,7 @@ PinChange = Callable[[list[Pin]], list[Pin]]
 
 
 class Pins:
-    """The pins of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The pins of all scopes."""
 
     def __init__(self, notes: LocalNotes) -> None:
         self._notes = notes

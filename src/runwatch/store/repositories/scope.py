@@ -53,9 +53,6 @@ async def read_scope(client: Client, database: Database, on_account: Callable[[A
 
     Args:
         on_account: Called with the account, if it is read.
-
-    Raises:
-        DataError: The database is not usable.
     """
     target = client.target
     known = await database.read(lambda connection: find_known_scope(connection, target))
