@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -26,13 +27,14 @@ class Mismatch(Exception):
     """A value does not have the member's type in the interface."""
 
 
+@dataclass(slots=True, eq=False)
 class Member(Generic[T]):
     """One declared member of a record.
 
     Reading it gives the value, or ``None`` if the member is missing, ``null`` or of another type. A missing member
     never implies a value (manual: interface, "Resources").
 
-    Args:
+    Attributes:
         name: Its name on the wire; empty if that is the attribute's name.
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
@@ -40,21 +42,11 @@ class Member(Generic[T]):
         identity_type: A raw value of exactly this type is returned as it is, without calling ``read``.
     """
 
-    __slots__ = ("identity_type", "kind", "name", "read", "schema")
-
-    def __init__(
-        self,
-        name: str,
-        read: Callable[[Any], T],
-        kind: type[Record] | None = None,
-        schema: Mapping[str, str] | None = None,
-        identity_type: Any = None,
-    ) -> None:
-        self.name = name
-        self.identity_type = identity_type
-        self.read = read
-        self.kind = kind
-        self.schema = schema or {}
+    name: str
+    read: Callable[[Any], T]
+    kind: type[Record] | None = None
+    schema: Mapping[str, str] = field(default_factory=dict)
+    identity_type: Any = None
 
     def __set_name__(self, owner: type[Record], name: str) -> None:
         self.name = self.name or name
@@ -364,6 +356,7 @@ def _unpack(shape: Shape, packed: bytes, record_id: str) -> dict[str, Any]:
     return shape.unpack(packed, record_id)
 
 
+@dataclass(slots=True, eq=False)
 class Page(Generic[R]):
     """One response of a list operation.
 
@@ -374,24 +367,14 @@ class Page(Generic[R]):
         next_cursor: The opaque token of the next page, exactly as received; ``None`` without one.
         end_is_proven: Whether the response said that nothing follows: an explicit ``null`` on a paged list, or a list
             without pages. Otherwise a count is "at least".
+        extra: The other members of the response.
     """
 
-    __slots__ = ("end_is_proven", "extra", "next_cursor", "records", "values")
-
-    def __init__(
-        self,
-        values: list[Any],
-        records: list[R],
-        *,
-        next_cursor: str | None = None,
-        end_is_proven: bool = True,
-        extra: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.values = values
-        self.records = records
-        self.next_cursor = next_cursor
-        self.end_is_proven = end_is_proven
-        self.extra = extra or {}
+    values: list[Any]
+    records: list[R]
+    next_cursor: str | None = None
+    end_is_proven: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def misfits(self) -> int:
