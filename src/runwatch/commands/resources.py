@@ -42,7 +42,11 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
         # The filter may refer to the profile.
         owners = RecordProfiles()
         asked = owners.add_column(spec)
-        each = read_profiles(call, lambda session: _read_profile(session, asked, owners))
+
+        async def read(session: CommandSession) -> ListedItems:
+            return await _read_values(session, asked, RecordPrinter(session.call, session.settings, asked), owners)
+
+        each = read_profiles(call, read)
         ProfilePrinter(call, each.settings, spec).print_lists(each)
         return each.code
 
@@ -52,10 +56,6 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
         return 0
 
     return run_in_session(call, work)
-
-
-async def _read_profile(session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles) -> ListedItems:
-    return await _read_values(session, spec, RecordPrinter(session.call, session.settings, spec), owners)
 
 
 async def _read_values(
