@@ -62,7 +62,7 @@ async def _read_values(
     session: CommandSession, spec: ResourceSpec[Any], printer: RecordPrinter, owners: RecordProfiles | None = None
 ) -> ListedItems:
     call = session.call
-    query = build_query(call, spec, session.settings.filters)
+    query = build_query(session, spec)
 
     def keep(values: list[Any]) -> list[Any]:
         subjects: dict[int, Any] = {}

@@ -69,9 +69,7 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
         is_new: Whether the key cannot have been used before.
 
     Raises:
-        ApiError: It failed. If the outcome is unknown, the request is kept under its key.
-        UsageError: The key belongs to another unconfirmed request.
-        DataError: It cannot be stored; nothing was sent.
+        RunwatchError: As for :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
     """
     session.call.pending_key = key
     request = WriteRequest(SUBMIT, {}, body, key, _label(body))

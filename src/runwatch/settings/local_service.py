@@ -125,18 +125,16 @@ def ensure_running(
 
     Args:
         data_dir: The service's data directory; created if missing.
-        settings_file: Locates the master key, here and for the service; by default this installation's.
+        settings_file: As for :func:`find_running`, and for the started service.
         idle_exit_s: Seconds without a caller and without a live run after which it ends by itself.
         more: Further arguments for ``runwatch serve``, if it is started.
         command: Replaces ``runwatch serve``, with the same arguments; for tests.
         environment: Replaces this process's environment.
-        pace: Clock and limit of the wait.
 
     Raises:
-        UntrustedSocketError: Its socket, the socket's directory or the listening process does not belong to the user.
-        LocalServiceError: The data directory is not usable, the service does not start, one of version 0.1.0 runs, or
-            this system has no Unix sockets.
-        DataError: Other users own the directory or may change it.
+        RunwatchError: As for :func:`find_running`.
+        LocalServiceError: The data directory is not usable, the service does not start, or this system has no Unix
+            sockets.
     """
     _check(data_dir)
     require_unix_sockets()

@@ -94,11 +94,7 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
 
 
 def load_view_state(path: Path) -> ViewState | None:
-    """Return the saved state, or ``None``.
-
-    Raises:
-        SettingsError: The file cannot be read, or holds something else.
-    """
+    """Return the saved state, or ``None``; raises what :func:`load_session` raises."""
     return load_session(path)[0]
 
 

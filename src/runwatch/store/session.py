@@ -242,22 +242,15 @@ class ServiceSession:
         }
 
     async def send_write(self, request: WriteRequest) -> CallResult:
-        """Send a write for the user at once, and keep it until its outcome is known.
+        """Send a write for the user at once, as :meth:`~runwatch.store.repositories.outbox.Outbox.deliver` does.
 
         The caller waits for the user's turn first (:meth:`runwatch.store.live.scheduler.Scheduler.wait_for_user_turn`).
-
-        Raises:
-            ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
         async with self._list_while_sending(request):
             return await self.outbox.deliver(self.client, self.scope, request)
 
     async def retry_write(self, write: UnconfirmedWrite) -> CallResult:
-        """Retry an unconfirmed write at once, as :meth:`send_write` sends one.
-
-        Raises:
-            RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
-        """
+        """Retry an unconfirmed write at once, as :meth:`~runwatch.store.repositories.outbox.Outbox.retry` does."""
         async with self._list_while_sending(write.request):
             return await self.outbox.retry(self.client, self.scope, write)
 

@@ -56,20 +56,21 @@ def parse_since(call: Invocation) -> datetime | None:
     return moment
 
 
-def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, str]) -> dict[str, Any]:
+def build_query(session: CommandSession, spec: ResourceSpec[Any]) -> dict[str, Any]:
     """Return the query parameters for the options that the service can filter by.
 
     Raises:
         UsageError: ``--since`` or ``--filter`` is invalid.
     """
     assert spec.record.WIRE is not None
+    call = session.call
     query: dict[str, Any] = {}
     if call.options.filter:
         # Imported here, because most lists are read without a filter.
         from runwatch.view.query.parser import parse_filter
         from runwatch.view.query.server_filter import server_parameters
 
-        parsed = parse_filter(call.options.filter, spec, named=named)
+        parsed = parse_filter(call.options.filter, spec, named=session.settings.filters)
         query.update(server_parameters(parsed, spec.record.WIRE.filters, call.clock.now()))
     since = parse_since(call)
     given = {name: call.options[name] for name in spec.record.WIRE.filters} | {"since": since and format_iso(since)}

@@ -77,10 +77,7 @@ def choose_service(call: Invocation) -> ServiceChoice:
     """Return the service to call; with ``--local``, start the local service if needed.
 
     Raises:
-        NotConfigured: No service is configured.
-        SettingsError: A setting or a key source is not usable.
-        UsageError: Options contradict each other.
-        LocalServiceError: ``--local`` was given and the local service cannot be used.
+        RunwatchError: As for :meth:`~runwatch.settings.resolver.SettingsResolver.target`.
     """
     chosen = make_resolver(call, load_settings(call))
     settings = chosen.settings()
@@ -93,8 +90,7 @@ def find_console_service(call: Invocation) -> str:
     """Return the profile that a console with these options uses; a local service is neither looked for nor started.
 
     Raises:
-        SettingsError: A setting or a key source is not usable.
-        UsageError: Options contradict each other.
+        RunwatchError: As for :func:`choose_service`, where a service is configured.
     """
 
     def start_local(_: Path) -> NoReturn:
