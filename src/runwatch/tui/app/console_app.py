@@ -286,7 +286,6 @@ class ConsoleApp(NavigatingApp):
 
     async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
         """Run the submitted command on the screen that was in front."""
-        message.stop()
         if await message.command.do(message.argument) is not False:
             self.remember_command(f"{message.command.name} {message.argument}".strip())
 
@@ -335,7 +334,6 @@ class ConsoleApp(NavigatingApp):
             self.call_later(self.open_pins().go_to, number)
 
     def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
-        message.stop()
         self.action_go_to_pin(message.number)
 
     def action_help(self) -> None:
@@ -367,7 +365,6 @@ class ConsoleApp(NavigatingApp):
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Report the failure of work that no screen owns, such as sending a write."""
-        message.stop()
         self.console_screen.on_worker_failed(message)
 
     # Life cycle.

@@ -208,32 +208,27 @@ class FormScreen(CoveringScreen):
             pane.set_border_text(counters=(label_span(f"{' and '.join(parts)} below" if parts else ""),))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        event.stop()
         # Read the current value: after a burst of keys, the message of an earlier one arrives late.
         self._set_value(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
 
     def on_text_area_changed(self, event: MultilineInput.Changed) -> None:
-        event.stop()
         self._set_value(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
     def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
-        event.stop()
         self.notify_user(
             f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
         )
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
 
-        event.stop()
         warn = partial(self.notify_user, role=Role.WARN)
         work = edit_field(self.console, event.field, warn)
         start_worker(self, work, "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Open the dialog, or close the form."""
-        event.stop()
         if event.button.id == "leave":
             self.action_back()
         else:

@@ -175,7 +175,6 @@ class PrivatePageDialog(Dialog[None]):
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Close, copy, open or continue."""
-        event.stop()
         match event.button.id:
             case "page-copy":
                 start_worker(self, self._copy(), "copying the address")

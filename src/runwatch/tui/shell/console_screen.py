@@ -234,6 +234,22 @@ class ConsoleScreen(Screen[None]):
     def session_opened(self) -> None:
         """Called when the session is open or could not be opened."""
 
+    def filter_typed(self, text: str) -> None:
+        """Called while the user types in the filter bar."""
+
+    def filter_submitted(self, text: str) -> bool:
+        """Apply what was typed in the filter bar; return False to keep it open for correction."""
+        self.filter_typed(text)
+        return True
+
+    def filter_cancelled(self) -> None:
+        """Called when the user leaves the filter bar without a filter."""
+        self.filter_typed("")
+
+    def close_filter(self) -> None:
+        """Hide the filter bar; subclasses give the focus back to the content."""
+        self.remove_class("-filtering")
+
     def after_write_succeeded(self, operation: str, response: Any) -> None:
         """Called after a successful write from this screen, with the response's JSON without secrets."""
 
@@ -452,7 +468,6 @@ class ConsoleScreen(Screen[None]):
 
     def on_overlay_ready(self, message: Overlay.Ready) -> None:
         """Pass the waiting keys to the overlay."""
-        message.stop()
         self.console.key_queue.resume_for(message.overlay)
 
     # Messages and key actions.
@@ -466,16 +481,25 @@ class ConsoleScreen(Screen[None]):
             use = f"{action.help[:1].lower()}{action.help[1:]}"
             self.notify_user(f"{key_label(event.key)} has no use on this screen; elsewhere: {use}", Role.WARN)
 
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+        self.filter_typed(message.text)
+
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        if self.filter_submitted(message.text):
+            self.close_filter()
+
+    def on_filter_bar_cancelled(self) -> None:
+        self.filter_cancelled()
+        self.close_filter()
+
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
         """Update the screen; requests under way continue."""
-        message.stop()
         message.dialog.sender.leave()
         self.data_changed(frozenset())
         self.dialog_closed(message.dialog)
 
     def on_status_bar_rest_requested(self, message: StatusBar.RestRequested) -> None:
         """Open a menu of the keys that the status bar has no room for."""
-        message.stop()
         self._open_hints_menu(message.hints)
 
     def action_show_actions(self) -> None:
@@ -517,7 +541,6 @@ class ConsoleScreen(Screen[None]):
         )
 
     async def on_copy_requested(self, message: CopyRequested) -> None:
-        message.stop()
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
@@ -533,7 +556,6 @@ class ConsoleScreen(Screen[None]):
             self.action_back()
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        message.stop()
         if isinstance(message.link, ViewState):
             self.go_to_view_later(message.link)
         elif isinstance(message.link, tuple):
@@ -541,7 +563,6 @@ class ConsoleScreen(Screen[None]):
 
     def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
         """Say why nothing opens."""
-        message.stop()
         self.notify_user(f"{message.words}: nothing to open", Role.WARN)
 
     def on_worker_failed(self, message: WorkerFailed) -> None:

@@ -168,17 +168,14 @@ class AddRunsDialog(Dialog[str | None]):
         self._count()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        event.stop()
         self._count()
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
-        event.stop()
         console = self.app
         assert isinstance(console, Console)
         start_worker(self, edit_field(console, event.field, self._say), "writing in the editor", group="editor")
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        event.stop()
         if event.button.id == "add":
             self.action_send()
         else:

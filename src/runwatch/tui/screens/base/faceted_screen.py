@@ -48,7 +48,6 @@ class FacetedScreen(ResourceScreen):
         self.query_one(FacetBar).show(self._counted(), filter)
 
     def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
-        message.stop()
         toggle_value(self, message.value)
 
     def suggested_filters(self, term: Term) -> tuple[SafeText, ...]:

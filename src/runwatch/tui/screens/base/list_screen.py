@@ -284,7 +284,6 @@ class ListScreen(RecordScreen):
     # Messages and key actions.
 
     def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        message.stop()
         self._make_marks_undoable(message.before, message.after)
 
     def _make_marks_undoable(self, before: frozenset[str], after: Collection[str] = ()) -> None:
@@ -337,7 +336,6 @@ class ListScreen(RecordScreen):
         self.console.undo.push(LocalChange(name, undo, self))
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        message.stop()
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
         self._sort = (SortKey(message.column_id, is_turned),)
@@ -385,21 +383,15 @@ class ListScreen(RecordScreen):
         self.show_rows()
         self.look_further()
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._apply_filter(message.text)
+    def filter_typed(self, text: str) -> None:
+        self._apply_filter(text)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the rows with the filter applied; keep an invalid one open for correction."""
-        message.stop()
-        if self._apply_filter(message.text):
-            self._close_filter()
+    def filter_submitted(self, text: str) -> bool:
+        return self._apply_filter(text)
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
+    def filter_cancelled(self) -> None:
         self._apply_filter("")
         self._stored_filter = ""
-        self._close_filter()
 
     def action_pause(self) -> None:
         """Pause or resume the list and its detail; a paused list is not read. Runs are read on every screen."""
@@ -658,8 +650,8 @@ class ListScreen(RecordScreen):
 
         return typed_flag_text(self.spec, text)
 
-    def _close_filter(self) -> None:
-        self.remove_class("-filtering")
+    def close_filter(self) -> None:
+        super().close_filter()
         self._filtered_from = None
         self._settle_filter()
         self.table.focus()

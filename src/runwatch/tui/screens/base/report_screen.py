@@ -155,7 +155,8 @@ class ReportScreen(PeriodScreen):
         self.reports.show(*self.reports_for(self.period))
         self._draw_if_mounted()
 
-    def leave_period(self) -> None:
+    def close_filter(self) -> None:
+        super().close_filter()
         self.query_one("#panes DetailView", DetailView).focus()
 
     # Messages and key actions.

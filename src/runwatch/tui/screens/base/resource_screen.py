@@ -294,8 +294,8 @@ class ResourceScreen(ListScreen):
         if most is not None or pane.styles.has_rule("max_height"):
             pane.styles.max_height = most
 
-    def _close_filter(self) -> None:
-        super()._close_filter()
+    def close_filter(self) -> None:
+        super().close_filter()
         self._fit_panes()
 
     @property
@@ -325,7 +325,6 @@ class ResourceScreen(ListScreen):
             self._fit_panes()
 
     def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
-        message.stop()
         self._divide(message.share)
 
     def action_resize_pane(self, step: int) -> None:
@@ -521,7 +520,6 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         """Update the detail once the cursor rests; read on at the end of a list that goes on."""
-        message.stop()
         self._read_on()
         if self._debounce is not None:
             self._debounce.stop()
@@ -537,7 +535,6 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_end_requested(self, message: RecordTable.EndRequested) -> None:
         """Go to the real end of the list: the cursor follows once the list is read."""
-        message.stop()
         if any(continuation.has_more for continuation in self.continuations()):
             self._left_at = self.table.cursor_key
             self.go_to_end()
@@ -557,7 +554,6 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Open the detail without that delay."""
-        message.stop()
         self.clear_notice()
         self.open_detail()
 

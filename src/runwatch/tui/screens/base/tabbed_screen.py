@@ -114,7 +114,6 @@ class TabbedScreen(ResourceScreen):
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Show the tab from its first line."""
-        message.stop()
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
 

@@ -207,22 +207,12 @@ class ActivityScreen(ResourceScreen):
     def filter_text(self) -> str:
         return self._question
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+    def filter_typed(self, text: str) -> None:
         """Show how the query is understood while the user types, without searching."""
-        message.stop()
-        message.prevent_default()
-        self._hear(message.text)
+        self._hear(text)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        message.stop()
-        message.prevent_default()
-        if not message.text.strip() or self._apply_filter(message.text):
-            self._close_filter()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        message.prevent_default()
-        self._close_filter()
+    def filter_cancelled(self) -> None:
+        """Keep the query."""
 
     def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         asked = self._hear(text)

@@ -74,7 +74,6 @@ class ProblemCodesScreen(ResourceScreen):
         self.read_source()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        message.stop()
         message.prevent_default()
         if self.row is not None:
             code: ProblemCode = self.row.subject

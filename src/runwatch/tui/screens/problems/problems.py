@@ -149,7 +149,6 @@ class ProblemsScreen(ResourceScreen):
 
     def on_multiline_paste_input_text_pasted(self, message: MultilinePasteInput.TextPasted) -> None:
         """Search for ids in a pasted multi-line text, and keep it in the filter line."""
-        message.stop()
         self._find(message.text)
         self.query_one(FilterBar).edit(self.filter_text)
 
@@ -245,12 +244,10 @@ class ProblemsScreen(ResourceScreen):
         self.console.action_go("codes")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        message.stop()
         self.action_back()
 
     def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
         """Open the form where the error can be corrected, or show the next step."""
-        message.stop()
         entry = message.entry
         field = self.form_field(entry)
         if field is not None:

@@ -232,7 +232,6 @@ class MultiProfileListScreen(MultiProfileBase):
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open the record in its own profile, where actions are available."""
-        message.stop()
         if isinstance(message.link, _Home):
             self.go_home(message.link.profile, message.link.record_id)
 

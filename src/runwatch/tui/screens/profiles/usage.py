@@ -199,9 +199,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def _count_matches(self) -> None:
         """Do nothing: the bar holds a period, and its message stays when rows change."""
 
-    def leave_period(self) -> None:
-        self.table.focus()
-
     def tick(self) -> None:
         """Update named periods, which change at midnight."""
         for reader in self._readers.values():
@@ -212,7 +209,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        message.stop()
         message.prevent_default()
         if self.row is not None:
             self.go_home(self.row.id, self.row.id)

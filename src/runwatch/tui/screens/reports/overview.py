@@ -192,7 +192,6 @@ class OverviewScreen(ConsoleScreen):
 
     async def on_link_lines_link_opened(self, message: LinkLines.LinkOpened) -> None:
         """Open the list a number counts, or the record a line names."""
-        message.stop()
         # Deferred, because this screen cannot wait for its own removal.
         self.console.call_later(self._go, message.way)
 

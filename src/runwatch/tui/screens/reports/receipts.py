@@ -258,8 +258,8 @@ class ReceiptsScreen(ResourceScreen):
             self._narrow()
         return is_read
 
-    def _close_filter(self) -> None:
-        super()._close_filter()
+    def close_filter(self) -> None:
+        super().close_filter()
         self._narrow()
 
     def _narrow(self) -> None:

@@ -187,20 +187,20 @@ class MergedTailScreen(EventScreen):
 
     # User input.
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._filter_by(message.text, is_typing=True)
+    def filter_typed(self, text: str) -> None:
+        self._filter_by(text, is_typing=True)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the events with the filter applied; keep one that cannot be read open for correction."""
-        message.stop()
-        if self._filter_by(message.text):
-            self.remove_class("-filtering")
-            self.focus_tail()
+    def filter_submitted(self, text: str) -> bool:
+        return self._filter_by(text)
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._take_filter_away()
+    def filter_cancelled(self) -> None:
+        self._stored_filter = ""
+        self._filter_by("")
+        self.show_hints()
+
+    def close_filter(self) -> None:
+        super().close_filter()
+        self.focus_tail()
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
@@ -259,7 +259,7 @@ class MergedTailScreen(EventScreen):
         if self.close_drawer():
             return
         if self._filter:
-            self._take_filter_away()
+            self.on_filter_bar_cancelled()
         else:
             super().action_back()
 
@@ -404,13 +404,6 @@ class MergedTailScreen(EventScreen):
         if self._filter:
             self._stored_filter = ""
         return is_read
-
-    def _take_filter_away(self) -> None:
-        self.remove_class("-filtering")
-        self._stored_filter = ""
-        self._filter_by("")
-        self.show_hints()
-        self.focus_tail()
 
     def _run_under_cursor(self) -> str:
         event = self.tail.event(self.query_one(EventLog).cursor)

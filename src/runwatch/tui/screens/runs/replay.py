@@ -104,7 +104,7 @@ class ReplayScreen(EventScreen):
         & #replay-time {
             display: none;
         }
-        &.-seeking #replay-time {
+        &.-filtering #replay-time {
             display: block;
         }
     }
@@ -227,7 +227,6 @@ class ReplayScreen(EventScreen):
             self._draw()
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
-        message.stop()
         self._draw()
 
     def show_tail(self) -> None:
@@ -477,32 +476,24 @@ class ReplayScreen(EventScreen):
 
     def action_seek(self) -> None:
         self._pause()
-        self.add_class("-seeking")
+        self.add_class("-filtering")
         bar = self.query_one(TimeBar)
         bar.edit("")
         bar.show_count(line(SEEK_HINT))
         self.show_tail()
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+    def filter_submitted(self, text: str) -> bool:
         """Go to the time; one that cannot be read stays for correction."""
-        message.stop()
         if self._source is not None:
             try:
-                self._source.replay.seek(message.text, self.console.render_context())
+                self._source.replay.seek(text, self.console.render_context())
             except UsageError as error:
                 self.query_one(TimeBar).show_error(line(f"{error.title}: {error.hint}" if error.hint else error.title))
-                return
-        self._leave_time()
+                return False
+        return True
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._leave_time()
-
-    def _leave_time(self) -> None:
-        self.remove_class("-seeking")
+    def close_filter(self) -> None:
+        super().close_filter()
         self.query_one(ReplayView).focus()
         self._draw()
 

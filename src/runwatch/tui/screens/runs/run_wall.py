@@ -207,13 +207,11 @@ class RunWallScreen(ConsoleScreen):
         self._draw()
 
     def on_run_tile_resized(self, message: RunTile.Resized) -> None:
-        message.stop()
         self._fill()
 
     # Key actions.
 
     def on_run_tile_opened(self, message: RunTile.Opened) -> None:
-        message.stop()
         self.console.call_later(self.console.open_run, message.run_id)
 
     def action_open(self) -> None:

@@ -113,7 +113,11 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.tui.widgets.panes.run_detail import RunDetail
 
         self._has_detail = True
-        self.run_detail = detail = RunDetail(lambda: self.console.render_context(), id="run")
+        self.run_detail = detail = RunDetail(
+            lambda: self.console.render_context(),
+            lambda text: self.tail.filter_by(text, is_typing=True),
+            lambda text: self.tail.filter_by(text),
+        )
         self.query_one("#detail").mount(detail)
         self.tail = EventTail(
             self,
@@ -327,16 +331,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         if row is not None:
             self._read_for(message.tab, row)
         self.show_tail()
-
-    def on_run_detail_search_changed(self, message: RunDetail.SearchChanged) -> None:
-        message.stop()
-        self.tail.filter_by(message.text, is_typing=True)
-
-    def on_run_detail_search_submitted(self, message: RunDetail.SearchSubmitted) -> None:
-        """Return to the events with the search applied; keep one that cannot be read open for correction."""
-        message.stop()
-        if self.tail.filter_by(message.text):
-            self.run_detail.close_search()
 
     def focus_tail(self) -> None:
         self.focus_detail()

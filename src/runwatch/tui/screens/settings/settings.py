@@ -166,7 +166,7 @@ class SettingsScreen(ConsoleScreen):
 
     def select_setting(self, key: str) -> None:
         """Put the cursor on a setting."""
-        self._find("")
+        self.filter_typed("")
         self.table.select(key)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -176,7 +176,6 @@ class SettingsScreen(ConsoleScreen):
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Edit the value, or test the connection of a profile."""
-        message.stop()
         row = self.row
         if row is None or ((row.choices or row.edits) and not self._may_change()):
             return
@@ -192,24 +191,20 @@ class SettingsScreen(ConsoleScreen):
             self.query_one("#settings-text").focus()
 
     def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
-        message.stop()
         theme = find_choice_theme(message.item.target)
         if theme is not None and message.item.disabled_reason is None:
             self._preview(theme)
 
     def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
-        message.stop()
         self._put_back()
 
     def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
-        message.stop()
         self._start_write(message.key, message.value)
 
     def _start_write(self, key: str, value: str | None) -> None:
         start_worker(self, self._write(key, value), "writing the settings", group="write")
 
     def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
-        message.stop()
         self._close_editor()
 
     def action_test(self) -> None:
@@ -240,7 +235,6 @@ class SettingsScreen(ConsoleScreen):
             self.nothing_to_copy()
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        message.stop()
         self.action_back()
 
     def action_refresh(self) -> None:
@@ -256,36 +250,17 @@ class SettingsScreen(ConsoleScreen):
         elif self._is_in_about:
             self.table.focus()
         elif self._words:
-            self._find("")
+            self.filter_typed("")
         else:
             super().action_back()
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        message.stop()
         self._show_about()
-
-    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        """Ignore the request: the order is that of the documentation."""
-        message.stop()
 
     def action_filter(self) -> None:
         """Show only rows that contain the typed text in key, value or description."""
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._words)
-
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._find(message.text)
-
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        message.stop()
-        self._find(message.text)
-        self._close_filter()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._find("")
-        self._close_filter()
 
     def action_step_tab(self, step: int) -> None:
         cursor = next((index for index, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
@@ -372,8 +347,8 @@ class SettingsScreen(ConsoleScreen):
         """Return what is searched for, if anything."""
         return (label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None
 
-    def _find(self, words: str) -> None:
-        self._words = words.strip()
+    def filter_typed(self, text: str) -> None:
+        self._words = text.strip()
         self.show_rows()
         self.show_crumbs()
         first = next((row.key for row in self._rows if not row.is_heading), None)
@@ -383,8 +358,8 @@ class SettingsScreen(ConsoleScreen):
             found = sum(not row.is_heading for row in self._rows)
             self.query_one(FilterBar).show_count(line(f"{found} found"))
 
-    def _close_filter(self) -> None:
-        self.remove_class("-filtering")
+    def close_filter(self) -> None:
+        super().close_filter()
         self.table.focus()
 
     # Themes and validation.

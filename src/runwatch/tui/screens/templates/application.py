@@ -177,7 +177,6 @@ class ApplicationScreen(CoveringScreen):
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Perform a next action, or open a created record."""
-        message.stop()
         link = message.link
         if isinstance(link, tuple):
             self.console.call_later(self.console.open_record, *link)

@@ -66,12 +66,6 @@ class TextButton(Widget, can_focus=True):
         """Return the same width with and without the focus."""
         return cell_width(self.label) + 4
 
-    def on_focus(self, event: events.Focus) -> None:
-        self.refresh()
-
-    def on_blur(self, event: events.Blur) -> None:
-        self.refresh()
-
     def on_click(self, event: events.Click) -> None:
         event.stop()
         self.action_press()

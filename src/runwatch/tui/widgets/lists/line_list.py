@@ -263,12 +263,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.set_size()
         self.call_after_refresh(self.show_cursor)
 
-    def on_focus(self, event: events.Focus) -> None:
-        self.refresh()
-
-    def on_blur(self, event: events.Blur) -> None:
-        self.refresh()
-
     async def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked line; a second click opens the line. The end of a selection is no click."""
         # Textual would select all text with a second click.

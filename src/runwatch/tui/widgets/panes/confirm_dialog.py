@@ -391,7 +391,6 @@ class ConfirmDialog(Dialog[None]):
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         """Leave, confirm, copy or retry."""
-        event.stop()
         if event.button is self._confirm_button:
             self._send()
         elif event.button is self._again:
@@ -403,12 +402,10 @@ class ConfirmDialog(Dialog[None]):
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Enable the confirm button when the expected text is typed."""
-        event.stop()
         self._confirm_button.disabled = not self._is_typed(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
         """Move the focus to the confirm button; enter in the input sends nothing."""
-        event.stop()
         if self._is_typed(event.value):
             self._confirm_button.focus()
 

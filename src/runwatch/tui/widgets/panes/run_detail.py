@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from runwatch.tui.core.key_bindings import make_bindings
@@ -50,6 +48,8 @@ class RunDetail(Vertical):
 
     Args:
         context: Returns the current render context; called for each drawing.
+        typed: Searches the events while the user types.
+        search: Searches the events; returns False for a text that is no search.
     """
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab", "screen.filter")
@@ -68,29 +68,13 @@ class RunDetail(Vertical):
     }
     """
 
-    @dataclass
-    class SearchChanged(Message):
-        """The user searches the events.
-
-        Attributes:
-            text: The search; empty for none.
-        """
-
-        text: str
-
-    @dataclass
-    class SearchSubmitted(Message):
-        """The user keeps the search and wants to return to the events.
-
-        Attributes:
-            text: The search; empty for none.
-        """
-
-        text: str
-
-    def __init__(self, context: Callable[[], RenderContext], *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self, context: Callable[[], RenderContext], typed: Callable[[str], object], search: Callable[[str], bool]
+    ) -> None:
+        super().__init__(id="run")
         self._now = context
+        self._typed = typed
+        self._search_for = search
         self._facts: RunFacts | None = None
         self._read: dict[str, tuple[DetailSection, ...]] = {}
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
@@ -173,10 +157,6 @@ class RunDetail(Vertical):
         """Show why the text is not a valid filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
-    def close_search(self) -> None:
-        self.remove_class("-searching")
-        self.event_log.focus()
-
     def clear_search(self) -> None:
         """Clear the search, for another run."""
         self._search = ""
@@ -185,16 +165,22 @@ class RunDetail(Vertical):
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         message.stop()
         self._search = message.text
-        self.post_message(self.SearchChanged(message.text))
+        self._typed(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        """Return to the events with the search applied; keep one that cannot be read open for correction."""
         message.stop()
-        self.post_message(self.SearchSubmitted(message.text))
+        self._submit(message.text)
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         message.stop()
         self._search = ""
-        self.post_message(self.SearchSubmitted(""))
+        self._submit("")
+
+    def _submit(self, text: str) -> None:
+        if self._search_for(text):
+            self.remove_class("-searching")
+            self.event_log.focus()
 
     def choose(self, tab: str) -> None:
         self._tabs.choose(tab)
