@@ -25,6 +25,7 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
 from runwatch.view.detail.pane_state import hold_text, limit_wait_text, pane_status
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -363,6 +364,13 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             if notice is None or status.shows_notice(line(notice)):
                 status.clear_notice()
+
+    async def copy_word(self, text: str | None, what: str) -> None:
+        """Copy an id or a value, named in the notice by what it is, or say that there is none."""
+        if text:
+            await self.console.copy_text(copied_word(text), line(what))
+        else:
+            self.nothing_to_copy()
 
     def nothing_to_copy(self) -> None:
         """Say that a key for copying has nothing here."""

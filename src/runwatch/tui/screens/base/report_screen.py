@@ -21,7 +21,6 @@ from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, is
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
@@ -162,11 +161,8 @@ class ReportScreen(PeriodScreen):
     # Messages and key actions.
 
     async def action_copy(self) -> None:
-        focused = self.focused
-        if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
-        else:
-            self.nothing_to_copy()
+        value = self.focused.value if isinstance(self.focused, DetailView) else None
+        await self.copy_word((value or "").strip(), "value under the cursor")
 
     def action_raw(self) -> None:
         self._is_raw = not self._is_raw

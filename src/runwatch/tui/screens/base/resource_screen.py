@@ -585,11 +585,7 @@ class ResourceScreen(ListScreen):
         self.query_one("#fields").focus()
 
     async def action_copy(self) -> None:
-        row = self.row
-        if row is not None:
-            await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
-        else:
-            self.nothing_to_copy()
+        await self.copy_word(None if self.row is None else self.row.id, f"{self.spec.singular} id")
 
     def action_copy_menu(self) -> None:
         from runwatch.tui.flows.record_menus import open_copy_menu

@@ -26,7 +26,6 @@ from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, ha
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text, passed_runs_text
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -237,11 +236,7 @@ class MergedTailScreen(EventScreen):
 
     async def action_copy(self) -> None:
         """Copy the id of the run whose event is under the cursor."""
-        run_id = self._run_under_cursor()
-        if run_id:
-            await self.console.copy_text(copied_word(run_id), line("run id"))
-        else:
-            self.nothing_to_copy()
+        await self.copy_word(self._run_under_cursor(), "run id")
 
     def action_export(self) -> None:
         from runwatch.tui.flows.exports import open_events_menu

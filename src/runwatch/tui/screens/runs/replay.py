@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from textual.containers import Vertical
@@ -17,6 +16,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
+from runwatch.tui.sources.run_loader import RunLoader
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EventLog
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from runwatch.store.live.run_tails import TailUpdate
-    from runwatch.tui.sources.run_loader import RunLoader
 
 NAME: Final = "replay"
 FRAME_S: Final = 0.25
@@ -117,15 +116,7 @@ class ReplayScreen(EventScreen):
         self._is_playing = False
         self._is_growing = self._has_news = False
         self._speed = 0
-
-    @cached_property
-    def _reading(self) -> RunLoader:
-        from runwatch.tui.sources.run_loader import RunLoader
-
-        def ignore(_: str, __: tuple[object, ...]) -> None:
-            pass
-
-        return RunLoader(self, lambda *_: None, lambda *_: None, ignore, ignore)
+        self._reading: Final = RunLoader(self)
 
     def body(self) -> Iterable[Widget]:
         with Pane(id="replay-pane"), Vertical():

@@ -25,16 +25,12 @@ from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.records.arm import Arm
-    from runwatch.records.event import RunEvent
-    from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
     from runwatch.tui.sources.run_loader import RunLoader
     from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.bars.tab_bar import TabBar
     from runwatch.tui.widgets.panes.run_detail import RunDetail
-    from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
 
 _COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
@@ -134,7 +130,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
-        return RunLoader(self, self._show_read, self._show_story, self._show_call_errors, self._show_arms)
+        return RunLoader(self, self.run_detail)
 
     def all_hints(self) -> Sequence[KeyHint]:
         if not self._has_detail or not self.query_one("#detail").has_focus_within:
@@ -399,7 +395,8 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def action_refresh(self) -> None:
         """Read the list and the run's events now, those in focus first, and retry what was not read for the run."""
-        self._reading.forget()
+        if self._has_detail:
+            self._reading.forget()
         session = self.console.session
         if session is not None and self._shown is not None:
             session.live.tails.hurry(self._shown, is_asked=self.query_one("#detail").has_focus_within)
@@ -533,22 +530,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Read what a view needs; the events, the usual view, need nothing."""
         if tab != "events":
             self._reading.read_for(tab, row.subject, self.tail.events)
-
-    def _show_story(self, run_id: str, events: Sequence[RunEvent], is_cut: bool) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_story(events, is_cut=is_cut)
-
-    def _show_call_errors(self, run_id: str, errors: tuple[CallError, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_call_errors(errors)
-
-    def _show_arms(self, run_id: str, arms: tuple[Arm, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_arms(arms)
-
-    def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_read(tab, found)
 
     def _tail_age(self, update: TailUpdate, session: ServiceSession) -> StyledSpans:
         is_read = update.answered_at is not None or update.is_complete

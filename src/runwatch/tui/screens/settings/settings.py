@@ -38,7 +38,6 @@ from runwatch.view.detail.sections import DetailSection
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.settings.page import search_rows, settings_rows
 from runwatch.view.settings.rows import COLUMNS, SettingsContext, SettingsRow, effect_text
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
@@ -228,11 +227,7 @@ class SettingsScreen(ConsoleScreen):
         self.open_overlay(removal_menu(row, self._start_write))
 
     async def action_copy(self) -> None:
-        row = self.row
-        if row is not None and row.edits:
-            await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
-        else:
-            self.nothing_to_copy()
+        await self.copy_word(None if self.row is None else self.row.edits, "key of the setting")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
         self.action_back()

@@ -98,6 +98,11 @@ class RunDetail(Vertical):
         """The id of the active view."""
         return self._tabs.active
 
+    @property
+    def run_id(self) -> str:
+        """The run shown; empty for none."""
+        return "" if self._facts is None else self._facts.id
+
     def show(self, facts: RunFacts, *, is_other: bool) -> None:
         """Show a run or its newer facts.
 
