@@ -216,11 +216,9 @@ def _describe_id(console: NavigatingApp, id: str) -> SafeText:
 
 
 async def open_run(console: NavigatingApp, text: str) -> bool:
-    """Open a run by its id or by a part of one known id; load it first if unknown. An id of another known record opens
-    that.
+    """Open a run by its id or by a part of one known id, loaded first if unknown, or another known record by its id.
 
-    Returns:
-        Whether it is open; an unknown run becomes a recent command once it is found.
+    Return whether it is open; an unknown run becomes a recent command once it is found.
     """
     session, before = console.console_screen.connected_session(), console.screen
     if session is None:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class NavigatingApp(Console):
     """An app whose screens have names. Subclasses create the screens and fill them.
 
-    Attributes:
-        first_screen: The screen shown while a file is read, until the user leaves it.
+    The first screen is shown while a file is read, until the user leaves it.
     """
 
     first_screen: ConsoleScreen | None
@@ -204,11 +203,8 @@ class NavigatingApp(Console):
         return f", as does {key} pressed twice" if is_first else f", {key} goes back"
 
     def quit_question(self, how: str, otherwise: str = "") -> str:
-        """Return the question whether to quit, with the writes that have no answer.
-
-        Args:
-            how: Which key quits.
-            otherwise: What else could be meant, said if there is no such write.
+        """Return the question whether to quit, after which key quits: with the writes that have no answer, otherwise
+        with what else could be meant.
         """
         sending, unsent = (0, 0) if self.session is None else (len(self.session.sending), self.session.unsent)
         left = []

@@ -75,11 +75,7 @@ class RunNotifier:
             start_worker(self._console, self._notify(named, new), "announcing runs that ended", group="bell")
 
     async def _notify(self, ended: Sequence[Run], new: Collection[str]) -> None:
-        """Report ended runs that the user waits for.
-
-        Args:
-            new: Ids of those that were not known as live.
-        """
+        """Report ended runs that the user waits for; the new ones were not known as live."""
         session = self._console.session
         if session is None:
             return
@@ -118,8 +114,7 @@ class RunNotifier:
 def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mapping[str, str] = NO_NAMES) -> str:
     """Describe ended runs: one with status and reason, several by count and the first few by name; none as "".
 
-    Args:
-        names: The user's names of runs, by id; any text.
+    The user's names of runs may be any text.
     """
     shown = [
         truncate(line(names[run.id]), NAME_CELLS, glyphs.ellipsis) if names.get(run.id) else short_id(run.id, glyphs)

@@ -269,13 +269,9 @@ def key_label(key: str) -> SafeText:
 
 
 class KeyMap:
-    """The key table with the changes from the settings.
+    """The key table with the changes from the settings: keys by action id, as a list or separated by spaces.
 
-    Args:
-        overrides: Keys by action id, from the settings: a text with keys separated by spaces, or a list of keys.
-
-    Attributes:
-        refused: Error texts of unusable overrides by action id; those actions keep their default keys.
+    An unusable change is refused, with an error text by action id; the action keeps its default keys.
     """
 
     def __init__(self, overrides: Mapping[str, object] | None = None) -> None:
@@ -401,11 +397,7 @@ def list_actions(*scopes: KeyScope) -> tuple[KeyAction, ...]:
 
 
 def make_bindings(*words: str) -> list[BindingType]:
-    """Return bindings for a widget or screen class; settings change their keys by id.
-
-    Args:
-        words: Ids of actions, or scopes for all of their actions.
-    """
+    """Return bindings of these actions, or of all actions of these scopes; settings change their keys by id."""
     return [
         Binding(
             ",".join(action.keys), action.handler, action.label, show=False, tooltip=action.help, id=action.id,

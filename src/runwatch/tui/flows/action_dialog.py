@@ -52,9 +52,7 @@ if TYPE_CHECKING:
 def perform_action(screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
     """Perform an action on a record, or without one; show a notice if it is not possible now.
 
-    Args:
-        screen: The requesting screen. If it lists records of the kind, its cursor moves to the result.
-        subject: The record; ``None`` for an action without one.
+    If the screen lists records of the kind, its cursor moves to the result.
     """
     mutation = action.mutation
     if mutation is None and action.leads_to is not None:
@@ -103,11 +101,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
 
 
 class ActionForm(FormScreen):
-    """The form of an action.
-
-    Args:
-        subject: The record; ``None`` if there is none.
-    """
+    """The form of an action on a record, or without one."""
 
     def __init__(self, behind: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
         assert action.mutation is not None

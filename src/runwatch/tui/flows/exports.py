@@ -55,11 +55,7 @@ _BESIDE: Final = 26
 
 
 def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> None:
-    """Open the menu of file formats.
-
-    Args:
-        more: Additional items, shown first; a target without arguments is called.
-    """
+    """Open the menu of file formats, after more items."""
     count = len(screen.rows_to_export())
     if not count and not more:
         screen.notify_user("No rows to export.", Role.WARN)
@@ -117,11 +113,7 @@ def export_events(screen: ConsoleScreen, run_id: str) -> None:
 
 
 def export_rows(screen: RecordScreen, form: FileFormat, path: Path | None = None) -> None:
-    """Export the rows of a list, and show the path.
-
-    Args:
-        path: The file; by default a new one in the export directory.
-    """
+    """Export the rows of a list to a file, by default a new one in the export directory, and show the path."""
     # A snapshot: rows that arrive during the export are not included.
     rows = screen.rows_to_export()
     spec = screen.spec
@@ -162,20 +154,12 @@ def free_name(first: Path) -> Path:
 
 
 def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:
-    """Write a file in a worker, and show its full path or an error.
-
-    Args:
-        path: The file; must not exist.
-    """
+    """Write a file that must not exist in a worker, and show its full path or an error."""
     choose_path(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
 
 
 def choose_path(screen: ConsoleScreen, path: Path, write: Callable[[Path], object]) -> None:
-    """Write to a path; in the demo, ask first where to, because its folder goes when it ends.
-
-    Args:
-        path: The file as chosen by default or named by the user.
-    """
+    """Write to a path; in the demo, ask first where to, because its folder goes when it ends."""
     launch = screen.console.launch
     if not launch.demo or path.parent != launch.paths.exports_dir:
         write(path)

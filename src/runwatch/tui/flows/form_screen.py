@@ -63,11 +63,9 @@ def _first(id: str, action: str) -> list[BindingType]:
 
 
 class FormScreen(CoveringScreen):
-    """A form. Subclasses define its subject, open its dialog, and process the result.
+    """A form with initial values by field id. Subclasses define its subject, open its dialog, and process the result.
 
-    Args:
-        values: Initial values by field id.
-        field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
+    The focus starts in ``field``, otherwise in :attr:`BEGINS_IN` or the first one.
     """
 
     NARROW_BELOW = 120
@@ -148,12 +146,7 @@ class FormScreen(CoveringScreen):
         """Called when the user has changed a value."""
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        """Return the dialog that sends the request.
-
-        Args:
-            body: The exact bytes.
-            shown: The body as a value, for the preview.
-        """
+        """Return the dialog that sends the exact bytes of a body, which the preview shows as a value."""
         raise NotImplementedError
 
     # Common to all forms.

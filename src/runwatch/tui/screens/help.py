@@ -54,10 +54,8 @@ _OF_PANES: Final = ("list.", "tail.", "detail.")
 
 
 def open_help(console: Console, topic: str = "") -> None:
-    """Show the help, starting with the keys that work at the focus; on the help screen itself, close it.
-
-    Args:
-        topic: The page of the manual to open; empty for none.
+    """Show a page of the manual, or the help, starting with the keys that work at the focus; on the help screen, close
+    it.
     """
     screen = console.screen
     if isinstance(screen, HelpScreen):

@@ -151,10 +151,8 @@ class Console(WidgetApp):
         return None if self.session is None else self.session.target.socket
 
     def find_shell_service(self, profile: str | None) -> ShellService:
-        """Return how commands in a shell reach the service of a profile.
-
-        Args:
-            profile: ``None`` before a service is known, and for an opened file.
+        """Return how commands in a shell reach the service of a profile; ``None`` before one is known, and for a
+        file.
         """
         given = self.launch.options.base_url
         is_flag = given and self.session is not None and self.session.target.origin == normalise_base_url(given)
@@ -269,8 +267,7 @@ class Console(WidgetApp):
     async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
         """Show a notice on the desktop, if enabled in the settings, the terminal can, and the window has no focus.
 
-        Args:
-            make_text: Called only if it can be shown; returns an empty text for nothing to say after all.
+        The text is made only if it can be shown; empty if there is nothing to say after all.
         """
         raise NotImplementedError
 

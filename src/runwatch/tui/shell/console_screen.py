@@ -275,9 +275,7 @@ class ConsoleScreen(Screen[None]):
     def update_header(self, *, recount: bool = True) -> None:
         """Update service and connection in the header bar, and the progress in the status bar.
 
-        Args:
-            recount: Whether to update the request count, which changes with every request and would redraw much each
-                time.
+        ``recount`` updates the request count too, which changes with every request and would redraw much each time.
         """
         bar, header = self.query_one(HeaderBar), self.console.header_info()
         if not recount:
@@ -455,12 +453,7 @@ class ConsoleScreen(Screen[None]):
         self.mount(overlay)
 
     def open_overlay_when_loaded(self, make: Callable[[], Awaitable[Overlay]], name: str) -> None:
-        """Open an overlay once its content is loaded; keys typed from now on go to it.
-
-        Args:
-            make: Loads the content and creates the overlay.
-            name: Names the work in an error message.
-        """
+        """Make an overlay once its content is loaded, and open it; keys typed from now on go to it."""
         keyboard = self.console.key_queue
 
         async def put() -> None:

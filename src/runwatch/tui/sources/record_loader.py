@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 
 async def load_records(session: ServiceSession, kind: type[Record], *, reads_again: bool = False) -> Sequence[Record]:
-    """Return the records of a kind from the store, after reading their list if this session has not read it yet.
+    """Return the records of a kind from the store, after reading their list, again or if this session has not done so.
 
     If the list cannot be read, return the known records; :func:`is_list_loaded` says whether they may be incomplete.
-
-    Args:
-        reads_again: Whether a list that was read is read again.
     """
     if (reads_again or not is_list_loaded(session, kind)) and is_listable(kind):
         # The failure is in the journal, and the known records are still useful.
@@ -127,10 +124,9 @@ def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
 
 
 class PassedRuns:
-    """Counts the runs that began and ended since a view was opened, too short to be seen live.
+    """Counts the runs, too short to be seen live, that began and ended since a view was opened.
 
-    Attributes:
-        since: When the view was opened; ``None`` before the list of runs was read.
+    ``since`` is when that was; ``None`` before the list of runs was read.
     """
 
     def __init__(self) -> None:
@@ -146,11 +142,7 @@ class PassedRuns:
             self._newest = max((run.created_at for run in runs if run.created_at is not None), default=None)
 
     def count(self, session: ServiceSession, listed: Container[str]) -> int:
-        """Return their number; runs of older pages, read meanwhile, do not count.
-
-        Args:
-            listed: Runs that the view has shown, which do not count either.
-        """
+        """Return their number; runs that the view has shown, and those of older pages, read meanwhile, do not count."""
         if self.since is None:
             return 0
         # Most runs are known, which is looked up fastest.

@@ -23,12 +23,7 @@ _BATCH_EVENTS: Final = 500
 
 
 class ReplaySource:
-    """The events of one run, all in memory, and what else is known of it.
-
-    Attributes:
-        replay: The position in its events.
-        is_cut: Whether the run has more events than a replay takes.
-    """
+    """The events of one run, all in memory up to the number that a replay takes, and what else is known of it."""
 
     def __init__(self, console: Console, run_id: str) -> None:
         self._console = console

@@ -43,11 +43,7 @@ class RunLoader:
         self._asked.clear()
 
     def read_for(self, tab: str, facts: RunFacts, events: EventSequence | None) -> None:
-        """Read what a tab needs and is not known yet.
-
-        Args:
-            events: Its events as known; more events update the narrative and the timeline.
-        """
+        """Read what a tab needs and is not known yet; more events update the narrative and the timeline."""
         if tab in _OF_EVENTS and events is not None and self._asks(f"events {events.length}"):
             start_worker(
                 self._screen, self._read_events(facts.id, events), "reading events", group="story", exclusive=True

@@ -26,9 +26,7 @@ _REFUSED: Final = frozenset({400, 422})
 class ServerFilterSource:
     """The rows of a list as filtered by the service; used like the source of the full list.
 
-    Args:
-        whole: The source of the full list.
-        asked: Returns the server filter as query parameters; called for every read, because relative times move on.
+    ``asked`` returns the server filter as query parameters for every read, because relative times move on.
     """
 
     def __init__(

@@ -37,11 +37,7 @@ SEARCH_EVERY_S: Final = 5
 
 
 class PinBoard:
-    """The pins.
-
-    Attributes:
-        pins: The pins in order; those of lists that this version does not know are left out.
-    """
+    """The pins in order; those of lists that this version does not know are left out."""
 
     def __init__(self, app: NavigatingApp, make_source: Callable[[ResourceSpec[Any]], RowSource]) -> None:
         self.pins: tuple[Pin, ...] = ()

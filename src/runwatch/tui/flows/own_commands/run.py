@@ -109,11 +109,7 @@ class CommandPane(ModalOverlay):
 
 
 class _CommandRun:
-    """A command and its records.
-
-    Attributes:
-        results: How the calls ended so far, by record.
-    """
+    """A command and its records."""
 
     def __init__(self, screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
         self._screen: Final = screen

@@ -62,11 +62,7 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
 def _build_cancel_dialog(
     screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: Sequence[str]
 ) -> WriteSender:
-    """Build the dialog that cancels runs, of which there is at least one.
-
-    Args:
-        ended: The marked runs that are left out because they have ended.
-    """
+    """Build the dialog that cancels at least one run, and says how many marked runs are left out as they have ended."""
     glyphs = screen.console.glyphs
     many = len(runs) != 1
     noun = f"{grouped_number(len(runs))} runs" if many else f"run {short_id(runs[0].id, glyphs)}"

@@ -45,12 +45,7 @@ _REFUSED: Final = "refused"
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """One write of a dialog.
-
-    Attributes:
-        id: The id of its record; names its row.
-        unconfirmed: The write to retry.
-    """
+    """One write of a dialog, which may be the retry of an unconfirmed one; the id of its record names its row."""
 
     id: str
     write: WriteRequest
@@ -64,11 +59,7 @@ def find_id_member(operation: Operation) -> str:
 
 
 def describe_created_record(response: Any, id_name: str) -> StyledSpans:
-    """Return the id and status of the record in a response.
-
-    Args:
-        id_name: The name of the record's id; if it is missing, the first id is used.
-    """
+    """Return the id and status of the record in a response; the first id if the record's own is missing."""
     if not isinstance(response, dict):
         return line("")
     record_id = find_record_id(response, id_name) or None
@@ -223,11 +214,9 @@ class WriteSender:
             self.dialog.show_refusal(entry, next_step=step, can_retry=isinstance(error, NoResponseError))
 
     def finish(self, outcome: StyledSpans, *, is_read_later: bool = True) -> None:
-        """Close the dialog with a notice, or show the outcome on it if it has to be read.
+        """Close the dialog with a notice, or show the outcome on it if it or something else there has to be read.
 
-        Args:
-            outcome: Its text; warnings, and more lines than a notice holds, have to be read.
-            is_read_later: Whether nothing else on the dialog has to be read.
+        Warnings, and more lines than a notice holds, have to be read.
         """
         pieces = to_spans(outcome)
         text = "".join(piece for piece, _ in pieces)

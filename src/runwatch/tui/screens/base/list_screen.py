@@ -51,11 +51,7 @@ GATHER_READS_S: Final = 4.0
 
 
 class ListScreen(RecordScreen):
-    """A screen with a list.
-
-    Attributes:
-        listing: Its rows.
-    """
+    """A screen with a list."""
 
     BINDINGS = make_bindings(
         "screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare", "screen.commands"
@@ -188,10 +184,8 @@ class ListScreen(RecordScreen):
             self.stop_going()
 
     def filter_by(self, text: str, *, is_undoable: bool = True) -> bool:
-        """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error.
-
-        Returns:
-            Whether the filter is valid.
+        """Filter as if the user had typed it, and return whether the filter is valid; the filter bar keeps an invalid
+        one with its error.
         """
         if self._apply_filter(text, is_undoable=is_undoable):
             return True

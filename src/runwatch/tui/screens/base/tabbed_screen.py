@@ -31,11 +31,9 @@ RECORD: Final = "record"
 
 
 class TabbedScreen(ResourceScreen):
-    """The screen of a resource whose specification has tabs.
+    """The screen of a resource whose specification has tabs, the record's own first.
 
-    Attributes:
-        MORE_TABS: Id and label of tabs that a subclass adds; they show something other than one response.
-        tabs: Id and label of each tab, the record's own first.
+    :attr:`MORE_TABS` are those that a subclass adds; they show something other than one response.
     """
 
     MORE_TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ()

@@ -96,11 +96,7 @@ class MultiProfileBase(ResourceScreen):
 
 
 class MultiProfileListScreen(MultiProfileBase):
-    """A list read from the services of several profiles.
-
-    Args:
-        own: The resource as listed for one profile.
-    """
+    """A list read from the services of several profiles, of a resource as it is listed for one."""
 
     HINTS: ClassVar[Sequence[KeyHint]] = (
         "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",

@@ -52,11 +52,7 @@ _READER: Final = "across"
 
 
 class ProfileUsageSource:
-    """Usage of one profile, always as one row with what is known so far.
-
-    Args:
-        status: Returns its age or failure.
-    """
+    """Usage of one profile, always as one row with what is known so far, and its age or failure."""
 
     def __init__(
         self, console: Console, profile: str, asked: Callable[[], ReportQuery], status: Callable[[], StyledText]
@@ -105,11 +101,7 @@ class ProfileUsageSource:
 
 
 class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
-    """The table of profiles, above the details of the one under the cursor.
-
-    Args:
-        period_text: The initial period, as typed.
-    """
+    """The table of profiles, above the details of the one under the cursor."""
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
     HINTS = (

@@ -40,11 +40,7 @@ _TOTAL: Final = "Total"
 
 
 class ReceiptsScreen(ResourceScreen):
-    """The screen of receipts.
-
-    Args:
-        source: Supplies the unfiltered list.
-    """
+    """The screen of receipts."""
 
     BINDINGS = make_bindings("screen.spend", "screen.add")
     HINTS = (

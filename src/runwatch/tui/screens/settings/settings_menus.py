@@ -66,11 +66,7 @@ def find_choice_theme(choice: object) -> str | None:
 
 
 def validate_setting(settings: Settings, key: str, value: str) -> str:
-    """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns.
-
-    Args:
-        key: The dotted key.
-    """
+    """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns."""
     table, _, name = key.partition(".")
     if table == Settings.keys.key:
         return KeyMap({**settings.keys, name: value}).refused.get(update_action_id(name), "")

@@ -65,12 +65,7 @@ def open_application(screen: ConsoleScreen, template_id: str, application_id: st
 
 
 class ApplicationScreen(CoveringScreen):
-    """A template's plan, or its application.
-
-    Args:
-        crumbs: Breadcrumbs of the opening screen.
-        application_id: The application; if empty, a plan is made.
-    """
+    """The plan of a template, or its application."""
 
     BINDINGS = make_bindings("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
     HINTS = (

@@ -72,11 +72,7 @@ class EventTail:
     # Called by the screen.
 
     def show(self, events: EventSequence, *, is_merged: bool = False) -> None:
-        """Show these events, unfiltered, and follow their end.
-
-        Args:
-            is_merged: Whether they belong to several runs, so that each line names its run.
-        """
+        """Show these events, unfiltered, and follow their end; of several runs, each line names its run."""
         self.clear()
 
         def fetch(page: int) -> None:
@@ -144,13 +140,10 @@ class EventTail:
         return "" if self._search.filter is None else self._search.filter.text
 
     def filter_by(self, text: str, *, is_typing: bool = False) -> bool:
-        """Show or highlight only events that match a filter; return whether it can be read.
+        """Show or highlight only events that match a filter, or all with an empty one; return whether it can be read.
 
         The same filter again, as at the end of the typing, keeps what was found. If it cannot be read, the filter from
         before the typing applies again: events of the text's valid beginning would look like the result.
-
-        Args:
-            text: The filter; an empty one shows everything.
         """
         from runwatch.view.query.expressions import QueryError
         from runwatch.view.resources.event_filter import parse_event_filter
@@ -212,11 +205,9 @@ class EventTail:
         return (follow if self._log.following else paused,)
 
     def new_text(self, stored: int = 0, *, has_ended: bool = False) -> StyledSpans:
-        """Return how many events arrived since following stopped, or since the events are paused.
+        """Return how many events arrived since following stopped, or of the ``stored`` ones since they are paused.
 
-        Args:
-            stored: Number of events that are stored.
-            has_ended: Whether no more will arrive, so that none is nothing to say.
+        Where no more will arrive (``has_ended``), none is nothing to say.
         """
         new = self._log.new_lines + (max(0, stored - self.length) if self._is_paused else 0)
         if has_ended and not new:
@@ -226,9 +217,7 @@ class EventTail:
     def known_text(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
         """Return the number of events, and of matches, so that a filtered list is recognizable.
 
-        Args:
-            is_read: Whether the service has said what events there are.
-            is_failing: Whether it cannot be asked now.
+        Without events, say whether the service has none (``is_read``), or cannot be asked now (``is_failing``).
         """
         events, search = self.length, self._search
         loading = "not read" if is_failing else f"loading{self._screen.console.glyphs.ellipsis}"
@@ -267,10 +256,8 @@ class EventTail:
                 self._finish_reading()
 
     def _draw_new(self, lines: EventLineSource, inserted: Sequence[int]) -> float:
-        """Draw new events and return for how many seconds to gather the next ones.
-
-        Args:
-            inserted: The numbers of those that precede older ones.
+        """Draw new events and return for how many seconds to gather the next; ``inserted`` are the numbers of those that
+        precede older ones.
         """
         before, shown = lines.events_count, lines.count()
         here = lines.number(self._log.cursor)

@@ -27,11 +27,7 @@ class Breadcrumbs(Bar):
 
     @dataclass(eq=False, repr=False)
     class LevelClicked(Message):
-        """The user clicked a level.
-
-        Attributes:
-            level: The level, counted from 0.
-        """
+        """The user clicked a level, counted from 0."""
 
         level: int
 

@@ -34,11 +34,8 @@ OTHER_CELLS: Final = 5
 class FilterBar(Horizontal):
     """The filter input, followed by the number of matching rows or an error.
 
-    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion, as on the
-    command line. Its children are mounted when it is first used, because few screens are filtered.
-
-    Args:
-        complete: Completes what is typed; see :func:`make_filter_suggester`.
+    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion, as on the command
+    line. Its children are mounted when it is first used, because few screens are filtered.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -197,9 +194,7 @@ class FilterBar(Horizontal):
 def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Completer:
     """Return a completer for the last word of a filter: field names, values after ``:`` and ``=``, flags after ``is:``.
 
-    Args:
-        fields: Known values by field name; looked up only for the field being completed.
-        flags: The values of ``is:``.
+    The values of a field are looked up only while they are completed.
     """
     return lambda text: next(complete_filter(text, fields, flags), None)
 

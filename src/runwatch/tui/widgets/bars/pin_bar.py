@@ -53,11 +53,7 @@ class PinBar(Bar):
 
     @dataclass
     class PinClicked(Message):
-        """A pin was clicked.
-
-        Attributes:
-            number: From 1.
-        """
+        """A pin was clicked, by its number from 1."""
 
         number: int
 

@@ -31,11 +31,7 @@ class StatusBar(Bar):
 
     @dataclass(eq=False, repr=False)
     class RestRequested(Message):
-        """The user clicked the number of hidden hints.
-
-        Attributes:
-            hints: Their actions and labels.
-        """
+        """The user clicked the number of hidden hints, which are actions with their labels."""
 
         hints: tuple[tuple[str, str], ...]
 
@@ -48,11 +44,7 @@ class StatusBar(Bar):
         self._timer: Timer | None = None
 
     def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
-        """Show these actions, the most important first.
-
-        Args:
-            is_prompt: Whether these are the keys of an input, which takes the keys of the pinned actions as text.
-        """
+        """Show these actions, the most important first; a prompt takes the keys of the pinned actions as text."""
         if (self._hints, self._is_prompt) != (tuple(hints), is_prompt):
             self._hints, self._is_prompt = tuple(hints), is_prompt
             self.refresh()

@@ -20,13 +20,10 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class TextButton(Widget, can_focus=True):
-    """A one-line button.
+    """A one-line button; without the focus, its label has a role.
 
     Textual's ``Button`` does not replace it: drawing, width, keys and styles would all be overridden to keep one row,
     the role of the label and the brackets that show the focus without colors.
-
-    Args:
-        role: The label's role without the focus.
     """
 
     ALLOW_SELECT = False

@@ -31,12 +31,9 @@ FieldInput = LineInput | MultilineInput
 
 
 class FormFields(VerticalScroll, can_focus=False):
-    """The fields of a form, one below the other, with other widgets above and below them.
+    """The fields of a form with initial values, one below the other, and other widgets above and below them.
 
     A mark precedes each field and differs for the focused one, so that fields are visible without colors.
-
-    Args:
-        values: Initial values by field id.
     """
 
     DEFAULT_CSS = """
@@ -135,12 +132,7 @@ class FormFields(VerticalScroll, can_focus=False):
         return bool(choices)
 
     def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
-        """Show below each field its error or its hint.
-
-        Args:
-            problems: Errors by field id.
-            silent: Fields the user has not visited yet; they show their hint, not an error.
-        """
+        """Show below each field its error or its hint; silent fields, not visited yet, show no error."""
         app = get_app(self)
         for field in self._fields:
             problem = problems.get(field.id)

@@ -21,11 +21,7 @@ class SafeTextArea(TextArea):
 
     @dataclass
     class CharactersDropped(Message):
-        """Control characters were dropped.
-
-        Attributes:
-            count: How many.
-        """
+        """So many control characters were dropped."""
 
         count: int
 

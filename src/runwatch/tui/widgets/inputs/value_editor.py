@@ -26,8 +26,7 @@ from runwatch.view.text.safe_text import SafeText, line
 class ValueEditor(Vertical):
     """The value line. ``enter`` saves the value, ``esc`` leaves it unchanged.
 
-    Args:
-        fault: Takes a dotted key and a value of valid form and returns what else is wrong with it, or an empty text.
+    ``fault`` says what else is wrong with a value of valid form for a dotted key; empty for nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,12 +56,7 @@ class ValueEditor(Vertical):
 
     @dataclass
     class Submitted(Message):
-        """The user wants a value saved.
-
-        Attributes:
-            key: The dotted key.
-            value: The value; ``None`` for the default.
-        """
+        """The user wants a value saved under a dotted key; ``None`` for the default."""
 
         key: str
         value: str | None

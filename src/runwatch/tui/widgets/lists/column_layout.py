@@ -210,11 +210,7 @@ def _find_widths(
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
-    """Return whether a column is cut and columns one cell apart help it: an id is whole or has its short form.
-
-    Args:
-        closer: The width that it has then.
-    """
+    """Return whether a column is cut and the closer width helps it: an id is whole or has its short form."""
     if need.short:
         return not column.is_extra and width < need.whole <= closer
     return not column.is_extra and min(need.whole, _bound(column)) > width

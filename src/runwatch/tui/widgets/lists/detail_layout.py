@@ -273,10 +273,7 @@ def find_cursor_row(target: object, rows: Sequence[DetailRow], cursor: int) -> i
 def label_cells(labels: Sequence[SafeText], room: int, value: int = MIN_VALUE_CELLS) -> int:
     """Return the width of a group's labels in cells; 0 if all values go below their labels in a narrow window.
 
-    The values of labels that are longer go below theirs.
-
-    Args:
-        value: Width of the widest value; narrow ones need less room.
+    The values of labels that are longer go below theirs. Narrow values need less room.
     """
     most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS, room - 3 - min(MIN_VALUE_CELLS, value))
     return max((width for width in map(cell_width, labels) if width <= most), default=0)

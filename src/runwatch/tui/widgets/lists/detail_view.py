@@ -49,11 +49,8 @@ FOLDED: Final = line("+")
 class DetailView(LineList, inherit_bindings=False):
     """Sections of a record.
 
-    Titled sections and tree branches can be folded; the fold state is kept while the console runs.
-
-    Args:
-        about: Name under which fold state is shared, such as the name of a resource; defaults to the screen and id of
-            the view.
+    Titled sections and tree branches can be folded; the fold state is kept while the console runs, by the name of a
+    resource or, without one, by the screen and the id of the view.
     """
 
     BINDINGS = make_bindings("detail")
@@ -63,21 +60,13 @@ class DetailView(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(Message):
-        """The user opened a field's link.
-
-        Attributes:
-            link: The link target, as passed by the screen.
-        """
+        """The user opened a field's link, as passed by the screen."""
 
         link: object
 
     @dataclass(eq=False, repr=False)
     class EmptyDayOpened(Message):
-        """The user opened a day of a plot which leads nowhere.
-
-        Attributes:
-            words: The day, and what is known of it.
-        """
+        """The user opened a day of a plot which leads nowhere; the words are the day, and what is known of it."""
 
         words: SafeText
 
@@ -148,8 +137,7 @@ class DetailView(LineList, inherit_bindings=False):
     def go_to_section(self, title: SafeText, words: Sequence[str] = ()) -> None:
         """Move the cursor to a section's heading, and scroll the heading to the top.
 
-        Args:
-            words: Case-folded words; the cursor goes on to the line that has all of them, or is in a value that has.
+        With case-folded words, the cursor goes on to the line that has all of them, or is in a value that has.
         """
         found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
         index = next(found, 0)

@@ -92,11 +92,7 @@ class EmptyLineSource:
 
 
 class EventLog(LineList, inherit_bindings=False):
-    """Lines of a source, of which only a window is cached.
-
-    Args:
-        following: Whether to start at the end and follow it.
-    """
+    """Lines of a source, of which only a window is cached."""
 
     BINDINGS = make_bindings("tail")
 
@@ -112,31 +108,20 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class FollowChanged(Message):
-        """The log started or stopped following the end.
-
-        Attributes:
-            following: Whether it follows now.
-        """
+        """The log started or stopped following the end."""
 
         following: bool
 
     @dataclass(eq=False, repr=False)
     class LineOpened(Message):
-        """The user opened an event.
-
-        Attributes:
-            index: The line, counted from 0.
-        """
+        """The user opened the event on a line."""
 
         index: int
 
     @dataclass(eq=False, repr=False)
     class MatchRequested(Message):
-        """The user wants the next match; the screen finds it and moves the cursor there.
-
-        Attributes:
-            index: The line to search from, exclusive.
-            step: 1 forwards, -1 backwards.
+        """The user wants the next match from a line on, forwards (1) or backwards (-1); the screen moves the cursor
+        there.
         """
 
         index: int
@@ -174,8 +159,7 @@ class EventLog(LineList, inherit_bindings=False):
     def update_count(self, *, moved: int = 0) -> None:
         """Read the line count from the source, then follow the end or count the new lines.
 
-        Args:
-            moved: By how many lines the line at the cursor has moved; it stays where it is on the screen.
+        The line at the cursor, which may have moved by some lines, stays where it is on the screen.
         """
         self._forget()
         self._count = self._source.count()

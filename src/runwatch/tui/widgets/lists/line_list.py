@@ -44,9 +44,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     In a selection, lines are counted from 0 with the rows above them, and text that is not in sight belongs to a
     selection only if the mouse was there: one that goes on into another widget ends with the window.
-
-    Attributes:
-        HEAD_ROWS: Rows above the lines that do not scroll.
     """
 
     HEAD_ROWS: ClassVar[int] = 0
@@ -85,10 +82,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Return the segments of one row of a line, at most ``width`` cells.
-
-        Args:
-            part: Row within the line, counted from 0; a line has one row unless a subclass says otherwise.
+        """Return the segments of one row of a line, at most ``width`` cells; a line has one row unless a subclass says
+        otherwise.
         """
         raise NotImplementedError
 
@@ -101,11 +96,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
-        """Return the selected text of a line; subclasses replace what is cut by the whole.
-
-        Args:
-            start: The first character of the row as drawn.
-            end: The character after the last one; ``None`` for the end of the line.
+        """Return the selected text of a line, between characters of the row as drawn; subclasses replace what is cut by
+        the whole.
         """
         return _text(self.draw_line(index, 0, self.cells, Style.null()))[start:end]
 

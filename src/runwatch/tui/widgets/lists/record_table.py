@@ -72,12 +72,7 @@ class TableRow(Protocol):
 
 
 class _Looks(NamedTuple):
-    """Visible state of a table's rows.
-
-    Attributes:
-        frame: What affects every row: number of rows, visible range, columns.
-        rows: For each visible row: whether it has the cursor, its key and its cells.
-    """
+    """Visible state of a table: what affects every row, and for each row its cursor, key and cells."""
 
     frame: object
     rows: tuple[tuple[object, ...], ...]
@@ -101,10 +96,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class RowHighlighted(Message):
-        """The cursor moved to another row, by user input or because its row was removed.
-
-        Attributes:
-            row_id: The row's id; ``None`` if the table is empty.
+        """The cursor moved to another row, by user input or because its row was removed; ``None`` if the table is
+        empty.
         """
 
         row_id: str | None
@@ -117,12 +110,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class MarksChanged(Message):
-        """The user marked or unmarked rows.
-
-        Attributes:
-            before: Ids of the rows that were marked before.
-            after: Ids of the rows that are marked now.
-        """
+        """The user marked or unmarked rows."""
 
         before: frozenset[str]
         after: frozenset[str]
@@ -133,12 +121,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class SortRequested(Message):
-        """The user requested another sort order with a column head or a key.
-
-        Attributes:
-            column_id: The column to sort by.
-            reverse: Whether to reverse the order, because the table is already sorted by this column.
-        """
+        """The user requested another sort order with a column head or a key; reversed if that is the present column."""
 
         column_id: str
         reverse: bool

@@ -55,12 +55,7 @@ OTHER_ROWS: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class DialogRow:
-    """A record affected by the mutation.
-
-    Attributes:
-        key: Identifies the record when its outcome is shown.
-        text: The record in one line.
-    """
+    """A record affected by the mutation, in one line; the key identifies it when its outcome is shown."""
 
     key: str
     text: StyledSpans
@@ -68,12 +63,7 @@ class DialogRow:
 
 @dataclass(frozen=True, slots=True)
 class TypedConfirmation:
-    """Text that must be typed before a dialog can be confirmed.
-
-    Attributes:
-        prompt: What the user is asked to type.
-        expected: The text to type.
-    """
+    """Text that must be typed before a dialog can be confirmed, and what asks for it."""
 
     prompt: SafeText
     expected: str
@@ -322,11 +312,7 @@ class ConfirmDialog(Dialog[None]):
         self.query_one(_Outcomes).show_outcome(key, to_spans(outcome))
 
     def finish(self, outcome: StyledSpans, *, closes: bool = False) -> None:
-        """Show that the mutation is done.
-
-        Args:
-            closes: Whether nothing has to be read here, so that the dialog closes.
-        """
+        """Show that the mutation is done; the dialog closes if nothing has to be read here."""
         self._end("done", *to_spans(outcome))
         if closes:
             self.action_leave()
@@ -336,11 +322,7 @@ class ConfirmDialog(Dialog[None]):
         self._record_id = record_id or self._record_id
 
     def offer_secret(self, name: SafeText, secret: Secret) -> None:
-        """Let the user copy a secret that the service returns only once.
-
-        Args:
-            name: What it is: ``key``.
-        """
+        """Let the user copy a secret that the service returns only once, such as a key."""
         self._secret, self._secret_name = secret, name
         self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('dialog.copy')})")
         self._copy.display = True
@@ -348,8 +330,7 @@ class ConfirmDialog(Dialog[None]):
     def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None, can_retry: bool = False) -> None:
         """Show the problem with which the service refused the request, or why it was not sent.
 
-        Args:
-            can_retry: Whether the same request may be sent again, because it never reached the service.
+        A request that never reached the service may be sent again.
         """
         self._problem, self._can_retry = entry, can_retry
         if can_retry:

@@ -194,11 +194,8 @@ def _has_words(text: StyledSpans) -> bool:
 
 
 def _cut(text: StyledSpans, width: int, mark: str, dot: str = "", beside: int = 0) -> Content:
-    """Cut a text to its room.
-
-    Args:
-        dot: Separates parts, of which the last ones go first; empty if the text has none.
-        beside: Cells that it leaves to the other text of the edge, if that costs only parts.
+    """Cut a text to its room: the last of its parts between dots go first, also to leave cells to the text beside
+    it.
     """
     whole = to_content(text)
     while dot and whole.cell_length > width - beside and (end := whole.plain.rfind(dot)) > 0:

@@ -104,11 +104,7 @@ class RunDetail(Vertical):
         return "" if self._facts is None else self._facts.id
 
     def show(self, facts: RunFacts, *, is_other: bool) -> None:
-        """Show a run or its newer facts.
-
-        Args:
-            is_other: Whether this is a different run than before.
-        """
+        """Show another run, or newer facts of the same."""
         self._facts = facts
         if is_other:
             self._start_over()
@@ -127,11 +123,7 @@ class RunDetail(Vertical):
         self._draw()
 
     def show_story(self, events: Sequence[RunEvent], *, is_cut: bool) -> None:
-        """Show a narrative of the run from its first events.
-
-        Args:
-            is_cut: Whether there are more events.
-        """
+        """Show a narrative of the run from its first events, and whether there are more."""
         self._events, self._trace = (events, is_cut), None
         self._draw()
 

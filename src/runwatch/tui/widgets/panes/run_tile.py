@@ -27,11 +27,7 @@ class TileLines(Static, can_focus=True):
 
 
 class RunTile(Pane):
-    """A tile.
-
-    Attributes:
-        run_id: The run shown; empty for none.
-    """
+    """A tile; without a run, its id is empty."""
 
     @dataclass(eq=False, repr=False)
     class Opened(Message):
