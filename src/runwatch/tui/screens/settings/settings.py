@@ -20,7 +20,6 @@ from runwatch.tui.flows.connection_test import key_sources_text, run_connection_
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.tui.screens.settings.settings_menus import (
     choice_menu,
-    find_choice_theme,
     list_keyed_actions,
     removal_menu,
     validate_setting,
@@ -31,7 +30,6 @@ from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.inputs.value_editor import ValueEditor
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.record_table import RecordTable
-from runwatch.tui.widgets.panes.menu import Menu
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailSection
@@ -180,7 +178,7 @@ class SettingsScreen(ConsoleScreen):
             return
         if row.choices:
             self._before = self.console.palette
-            self.open_overlay(choice_menu(row, self._start_write))
+            self.open_overlay(choice_menu(row, self._start_write, self._preview, self._put_back))
         elif row.edits:
             self.add_class("-editing")
             self.query_one(ValueEditor).edit(row)
@@ -188,14 +186,6 @@ class SettingsScreen(ConsoleScreen):
             self.action_test()
         else:
             self.query_one("#settings-text").focus()
-
-    def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
-        theme = find_choice_theme(message.item.target)
-        if theme is not None and message.item.disabled_reason is None:
-            self._preview(theme)
-
-    def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
-        self._put_back()
 
     def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
         self._start_write(message.key, message.value)
