@@ -11,7 +11,7 @@ from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS
-from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.text.safe_text import line
@@ -28,7 +28,7 @@ HINTS = (
 
 def held(seconds: float) -> HeaderInfo:
     header = samples.header()
-    hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
+    hold = samples.NOON + timedelta(seconds=seconds)
     return HeaderInfo(header.profile, host=header.host, key=header.key, hold=hold)
 
 

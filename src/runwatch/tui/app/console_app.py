@@ -27,7 +27,6 @@ from runwatch.settings.view_state import PaneSplit, ViewState, load_view_state, 
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.store import Store
 from runwatch.tui.app.header_info import build_header_info
-from runwatch.tui.app.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings
@@ -46,6 +45,7 @@ from runwatch.tui.screens.registry import (
     unknown_screen_text,
 )
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
+from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
 from runwatch.tui.shell.undo_stack import UndoStack
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
@@ -155,7 +155,7 @@ class ConsoleApp(NavigatingApp):
         self._has_begun = False
         self._last_session: asyncio.Task[LastSession] | None = None
         self._interrupts_until = -math.inf
-        self.key_queue: KeyQueue = KeyQueue(self, self._hand_on)
+        self.key_queue = KeyQueue(self, self._hand_on)
 
     # Imported when they are first needed: the pins once the session is open, the others by few sessions.
 

@@ -10,7 +10,7 @@ from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
-from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.view.detail.pane_state import lost_text, outage_text
 from runwatch.view.text.format import request_rate, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -59,7 +59,7 @@ def build_header_info(console: Console) -> HeaderInfo:
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
     hold = None
     if hold_s > 0 and live.connection.lost_since is None:
-        hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=hold_s))
+        hold = console.clock.now() + timedelta(seconds=hold_s)
     budget = live.budget
     rate, short_rate = (
         line(

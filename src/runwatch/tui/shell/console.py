@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
     from runwatch.tui.core.command_keys import CommandKeys
+    from runwatch.tui.shell.key_queue import KeyQueue
     from runwatch.tui.shell.launch_options import LaunchOptions
     from runwatch.tui.shell.undo_stack import UndoStack
     from runwatch.tui.shell.view_history import ViewHistory
@@ -40,16 +41,6 @@ if TYPE_CHECKING:
     from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import TimeMode
     from runwatch.view.text.safe_text import SafeText
-
-
-class PausableKeys(Protocol):
-    """Keys that wait while something opens that will take the keyboard."""
-
-    def pause_for(self, opening: object) -> None:
-        """Pause keys for something that is opening."""
-
-    def resume_for(self, opening: object) -> None:
-        """Release the keys paused for it; harmless if none are."""
 
 
 class ProfileSessions(Protocol):
@@ -132,7 +123,7 @@ class Console(WidgetApp):
     unconfirmed: Sequence[UnconfirmedWrite]
     splits: dict[str, PaneSplit]
     history: ViewHistory
-    key_queue: PausableKeys
+    key_queue: KeyQueue
     command_keys: CommandKeys
     _arm_names: tuple[object, Mapping[str, str]] = (None, MappingProxyType({}))
 

@@ -11,11 +11,11 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.usage import Usage
 from runwatch.tui.core.time_slices import run_in_slices
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.sources.report_reader import make_report_poller
 from runwatch.view.receipts.totals import ReceiptTotals, UsageReconciliation, comparable_days, reconcile_with_usage
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.store.live.report_poller import ReportPoller
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
@@ -90,12 +90,8 @@ class UsageReconciler:
     """Comparison of all receipts with the usage report of the same days, which is polled once a minute."""
 
     def __init__(self, session: ServiceSession) -> None:
-        from runwatch.store.live.report_poller import ReportPoller
-
         self._session = session
-        self._reports: ReportPoller = ReportPoller(
-            session.client, session.live.writer, session.live.scheduler, session.clock
-        )
+        self._reports = make_report_poller(session)
         self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str], float] | None = None
         self._since: tuple[ReceiptTotals, float] | None = None
         self._made: UsageReconciliation | SafeText = line("")

@@ -256,8 +256,8 @@ class EventTail:
                 self._finish_reading()
 
     def _draw_new(self, lines: EventLineSource, inserted: Sequence[int]) -> float:
-        """Draw new events and return for how many seconds to gather the next; ``inserted`` are the numbers of those that
-        precede older ones.
+        """Draw new events and return for how many seconds to gather the next; ``inserted`` are the numbers of
+        those that precede older ones.
         """
         before, shown = lines.events_count, lines.count()
         here = lines.number(self._log.cursor)

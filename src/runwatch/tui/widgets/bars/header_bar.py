@@ -27,13 +27,6 @@ _SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", 
 NOTHING: Final = line("")
 
 
-class RateLimitHold(NamedTuple):
-    """A 429 that pauses all reads."""
-
-    code: SafeText
-    until: datetime
-
-
 class HeaderInfo(NamedTuple):
     """Content of the header bar.
 
@@ -47,7 +40,7 @@ class HeaderInfo(NamedTuple):
         connection: Glyph and word for the state of the connection.
         requests: Requests of the last minute in words.
         short_requests: The same for a narrow window; empty if there is no shorter form.
-        hold: The current rate-limit hold, shown instead of connection and requests.
+        hold: Until when a 429 pauses all reads, shown instead of connection and requests.
     """
 
     profile: SafeText
@@ -60,7 +53,7 @@ class HeaderInfo(NamedTuple):
     connection: StyledSpans = NOTHING
     requests: SafeText = NOTHING
     short_requests: SafeText = NOTHING
-    hold: RateLimitHold | None = None
+    hold: datetime | None = None
 
 
 class HeaderBar(Bar):
@@ -144,14 +137,14 @@ class HeaderBar(Bar):
             "mode": () if header.read_only else [BarPart((label_span("read/write", Role.PLAIN),))],
         }
 
-    def _countdown(self, hold: RateLimitHold, room: int) -> tuple[tuple[SafeText, str], ...]:
+    def _countdown(self, until: datetime, room: int) -> tuple[tuple[SafeText, str], ...]:
         """Return the longest form that fits; the key that asks anyway is dropped last."""
         app = get_app(self)
         dot, key = app.glyphs.dot, app.keys.shown("screen.refresh")
-        left = elapsed_clock(max(0.0, (hold.until - app.clock.now()).total_seconds()))
+        left = elapsed_clock(max(0.0, (until - app.clock.now()).total_seconds()))
         forms = (
-            f"waiting {dot} 429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
-            f"429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
+            f"waiting {dot} 429 rate_limited {dot} reads again in {left} {dot} {key} asks now",
+            f"429 rate_limited {dot} reads again in {left} {dot} {key} asks now",
             f"429 {dot} reads again in {left} {dot} {key} asks now",
             f"429 {dot} reads again in {left}",
         )
