@@ -12,6 +12,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
 from runwatch.settings.declarations import SETTINGS, find_setting
 from runwatch.settings.setting import Setting
+from runwatch.settings.view_state import ViewState
 from runwatch.store.repositories.id_search import MIN_DIGITS, normalize_id
 from runwatch.tui.app import profile_menu
 from runwatch.tui.core.command_parser import PaletteCommand
@@ -103,7 +104,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield _report(console, "compliance", "Go to the compliance export.", "decisions")
     keys = console.keys
     yield PaletteCommand("around", "Find the problems, requests and ended runs around a time.",
-                  partial(open_activity_command, console), keys.shown("app.around"),
+                  partial(open_activity, console), keys.shown("app.around"),
                   argument_name="WHEN [within SPAN] [in ZONE] [WORDS]", needs_argument=True)  # fmt: skip
     yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
     yield PaletteCommand("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console),
@@ -283,10 +284,9 @@ def _marked_runs(console: NavigatingApp) -> list[str]:
     return []
 
 
-async def open_activity_command(console: NavigatingApp, question: str) -> None:
-    from runwatch.tui.flows.activity import open_activity
-
-    await open_activity(console, question)
+async def open_activity(console: NavigatingApp, question: str) -> None:
+    """Open the activity for a typed time query."""
+    await console.go_to_view(ViewState("around", filter=question.strip()))
 
 
 async def filter_view(console: NavigatingApp, text: str) -> bool:
@@ -363,7 +363,7 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     async def go(text: str) -> bool:
         word, _, question = text.partition(" ")
         if spec.is_local and word == "around":
-            await open_activity_command(console, question)
+            await open_activity(console, question)
             return True
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):

@@ -55,7 +55,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         )
     live = session.live
     hold_s = live.hold_s
-    account = _account(console)
+    account = next(iter(console.records(Account).values()), None)
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
     hold = None
     if hold_s > 0 and live.connection.lost_since is None:
@@ -112,13 +112,6 @@ def _colour(console: Console, *, is_production: bool) -> str | None:
     profile = console.settings.profiles.get(console.profile_name)
     named = PROFILE_COLOURS.get(profile.colour) if profile is not None else None
     return named or (console.palette.text.get("bad") if is_production else None)
-
-
-def _account(console: Console) -> Account | None:
-    for record in console.store.collection(console.profile_name, Account.KIND).records:
-        if isinstance(record, Account):
-            return record
-    return None
 
 
 def _connection(console: Console, session: ServiceSession) -> StyledSpans:

@@ -61,7 +61,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
             perform_action(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
-    known = [each for each in await load_records(session, SourceConnection) if isinstance(each, SourceConnection)]
+    known = await load_records(session, SourceConnection)
     record_id = find_blocked_connection(template, wanted.blocker, known, is_sync=step.is_sync)
     subject = next((connection for connection in known if connection.id == record_id), None)
     if action is None or subject is None:

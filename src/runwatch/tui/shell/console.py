@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from runwatch.base.network.service_target import normalise_base_url
+from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
@@ -74,6 +75,8 @@ class ProfileSessions(Protocol):
     def go_to(self, name: str) -> bool:
         """Switch the console to a profile; return whether its session is open."""
 
+
+R = TypeVar("R", bound=Record)
 
 MAX_RECENT_COMMANDS: Final = 5
 
@@ -177,6 +180,11 @@ class Console(WidgetApp):
 
     # Drawing and settings.
 
+    def records(self, kind: type[R], profile: str = "") -> dict[str, R]:
+        """Return the known records of a kind by id, of the current profile unless another is named."""
+        found = self.store.collection(profile or self.profile_name, kind.KIND).by_id
+        return {id: known.record for id, known in found.items() if isinstance(known.record, kind)}
+
     def render_context(self) -> RenderContext:
         return RenderContext(
             self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names()
@@ -190,8 +198,7 @@ class Console(WidgetApp):
         if made_of != present and (names or collection.by_id):
             from runwatch.records.arm import Arm
 
-            arms = (record for record in collection.records if isinstance(record, Arm))
-            found = {arm.id: arm.display_name for arm in arms if arm.display_name}
+            found = {arm.id: arm.display_name for arm in self.records(Arm).values() if arm.display_name}
             self._arm_names = present, names if found == names else found
         return self._arm_names[1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, is_listable, list_operation
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
+R = TypeVar("R", bound=Record)
 
-async def load_records(session: ServiceSession, kind: type[Record], *, reads_again: bool = False) -> Sequence[Record]:
+
+async def load_records(session: ServiceSession, kind: type[R], *, reads_again: bool = False) -> Sequence[R]:
     """Return the records of a kind from the store, after reading their list, again or if this session has not done so.
 
     If the list cannot be read, return the known records; :func:`is_list_loaded` says whether they may be incomplete.
@@ -38,9 +40,9 @@ async def load_records(session: ServiceSession, kind: type[Record], *, reads_aga
     return known_records(session, kind)
 
 
-def known_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
+def known_records(session: ServiceSession, kind: type[R]) -> Sequence[R]:
     """Return the records of a kind from the store."""
-    return session.store.collection(session.scope.profile, kind.KIND).records
+    return cast("Sequence[R]", session.store.collection(session.scope.profile, kind.KIND).records)
 
 
 def is_list_loaded(session: ServiceSession, kind: type[Record]) -> bool:
@@ -117,8 +119,7 @@ def is_live(session: ServiceSession, run_id: str) -> bool:
 
 def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
     """Return the ids of the live runs in the order in which they were created, or the other way round."""
-    records = session.store.collection(session.scope.profile, Run.KIND).records
-    live = [run for run in records if isinstance(run, Run) and not run.is_final and is_live(session, run.id)]
+    live = [run for run in known_records(session, Run) if not run.is_final and is_live(session, run.id)]
     live.sort(key=lambda run: str(run.raw.get("created_at") or ""), reverse=newest_first)
     return [run.id for run in live]
 
@@ -137,7 +138,7 @@ class PassedRuns:
     def begin(self, session: ServiceSession) -> None:
         """Take what the list holds as older than the view, once it is read."""
         if self.since is None and is_list_loaded(session, Run):
-            runs = [run for run in known_records(session, Run) if isinstance(run, Run)]
+            runs = known_records(session, Run)
             self.since, self._known = session.clock.now(), frozenset(run.id for run in runs)
             self._newest = max((run.created_at for run in runs if run.created_at is not None), default=None)
 
@@ -147,7 +148,7 @@ class PassedRuns:
             return 0
         # Most runs are known, which is looked up fastest.
         new = (run for run in known_records(session, Run) if run.id not in self._known and run.id not in listed)
-        return sum(isinstance(run, Run) and run.is_final and self._is_new(run) for run in new)
+        return sum(run.is_final and self._is_new(run) for run in new)
 
     def _is_new(self, run: Run) -> bool:
         since = self._newest or self.since

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import UsageError
-from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
 from runwatch.store.state.freshness import LoadState, PaneState
@@ -72,10 +71,6 @@ class ReportScreen(PeriodScreen):
         raise NotImplementedError
 
     # Called by subclasses.
-
-    def records_by_id(self, kind: type[Record]) -> dict[str, Any]:
-        collection = self.console.store.collection(self.console.profile_name, kind.KIND)
-        return {record_id: known.record for record_id, known in collection.by_id.items()}
 
     def show_pane(
         self,

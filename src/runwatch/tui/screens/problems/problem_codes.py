@@ -44,8 +44,7 @@ class ProblemCodeSource:
 
             self._items = [record_from_count(each) for each in await count_problem_codes(console.session.journal)]
         elif console.has_file:
-            kept = console.store.collection(FILE_PROFILE, ProblemEntry.KIND).records
-            self._items = count_codes(each for each in kept if isinstance(each, ProblemEntry))
+            self._items = count_codes(console.records(ProblemEntry, FILE_PROFILE).values())
         else:
             return
         self._read_at = console.clock.monotonic()

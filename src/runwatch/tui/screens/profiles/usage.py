@@ -219,22 +219,14 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         if subject.usage is None:
             return known
         room_of = self.query_one("#fields", DetailView).value_cells
-        return [*usage_sections(subject.usage, self._names(subject.profile), room_of, context), *known]
+        names = NameLookup(self.console.records(Arm, subject.profile), self.console.records(ApiKey, subject.profile))
+        return [*usage_sections(subject.usage, names, room_of, context), *known]
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         return line(row.id, 40)
 
     def counters(self) -> StyledSpans:
         return line(combined_total_text([row.subject for row in self.listing.shown]))
-
-    def _names(self, profile: str) -> NameLookup:
-        """Return the records named by id in the profile's report, as far as known."""
-
-        def known(kind: type[Record]) -> dict[str, Any]:
-            found = self.console.store.collection(profile, kind.KIND).by_id
-            return {record_id: part.record for record_id, part in found.items()}
-
-        return NameLookup(known(Arm), known(ApiKey))
 
     def _show_edge(self) -> None:
         """Show the period in the frame; each row shows its own age."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from textual import events
 from textual.containers import Horizontal, Vertical
@@ -18,7 +18,6 @@ from runwatch.records.run import Run
 from runwatch.records.source import SourceConnection
 from runwatch.records.verifier import Verifier
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.collection import Collection
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
@@ -56,8 +55,6 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-
-R = TypeVar("R", bound=Record)
 
 JOURNAL_S: Final = 5.0
 """Seconds between reads of the problem journal."""
@@ -277,17 +274,12 @@ class OverviewScreen(ConsoleScreen):
             self._counted = items, count_runs(items)
         return self._counted[1]
 
-    def _collection(self, record: type[Record]) -> Collection:
-        return self.console.store.collection(self.console.profile_name, record.KIND)
-
-    def _records(self, record: type[R]) -> list[R]:
-        return [known for known in self._collection(record).records if isinstance(known, record)]
-
     def _state(self, record: type[Record]) -> PaneState:
         session = self.console.session
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
         job = "account" if record is Account else f"list {record.KIND}"
-        return collection_state(self.console, session, self._collection(record), interval_s, job=job)
+        collection = self.console.store.collection(self.console.profile_name, record.KIND)
+        return collection_state(self.console, session, collection, interval_s, job=job)
 
     def _show(self) -> None:
         if not self.is_mounted or self._runs is None:
@@ -350,7 +342,10 @@ class OverviewScreen(ConsoleScreen):
 
     def _show_standing(self, known: RunCounts) -> None:
         context, lines = self.console.render_context(), self._lines("standing")
-        inventory = Inventory(self._records(Arm), self._records(SourceConnection), self._records(Verifier))
+        records = self.console.records
+        inventory = Inventory(
+            [*records(Arm).values()], [*records(SourceConnection).values()], [*records(Verifier).values()]
+        )
         ended = known.ended_within(HOUR, context.now)
         found = find_issues(find_anomalies(ended), inventory, context)
         enter = self.console.keys.shown("list.open")
@@ -418,7 +413,7 @@ class OverviewScreen(ConsoleScreen):
             limit=budget.limit_rpm if budget else None,
             is_learned=budget is not None and budget.is_learned,
             left=budget.left if budget else None,
-            account=next(iter(self._records(Account)), None),
+            account=next(iter(self.console.records(Account).values()), None),
             state=self._state(Account),
             problems=moments,
         )

@@ -99,14 +99,14 @@ class UsageScreen(ReportScreen):
     def draw(self) -> None:
         self._draw_account()
         context, period = self.console.render_context(), self.period
-        names = NameLookup(self.records_by_id(Arm), self.records_by_id(ApiKey))
+        names = NameLookup(self.console.records(Arm), self.console.records(ApiKey))
         room_of = self.room_of("usage")
         usage, evals = self.reports_for(period)
 
         def sections_of(record: Usage) -> Sequence[DetailSection]:
             judged = self.reports.record(evals.kind)
             checks = (
-                overview_section(judged, self.records_by_id(Verifier), room_of, context)
+                overview_section(judged, self.console.records(Verifier), room_of, context)
                 if isinstance(judged, EvalSummary)
                 else []
             )
