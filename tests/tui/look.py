@@ -32,8 +32,8 @@ A = TypeVar("A", bound=App[Any])
 OBSERVED = (
     CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Closed,
     Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
-    FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.ContextToggled, EventLog.FollowChanged,
-    EventLog.LineOpened, EventLog.MatchRequested, RecordTable.RowHighlighted, RecordTable.RowOpened,
+    FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.FollowChanged,
+    EventLog.LineOpened, RecordTable.RowHighlighted, RecordTable.RowOpened,
     RecordTable.SortRequested, StatusBar.RestRequested,
 )  # fmt: skip
 

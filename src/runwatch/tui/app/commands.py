@@ -55,7 +55,7 @@ MAX_SUGGESTED_IDS: Final = 50
 MAX_SOUGHT_IDS: Final = 20_000
 """Known ids among which to look for suggestions while typing: more would delay the next key."""
 
-_MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
+_MOVES: Final = ("move", "screen.move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
 """Key actions without a command: cursor moves, and screens and pins, which have commands of their own."""
 
 _SYNONYMS: Final = {
@@ -67,20 +67,9 @@ _SYNONYMS: Final = {
 """Common words for key actions, by their ids."""
 
 _LISTED_BY_NAME: Final = frozenset(
-    {
-        "app.command",
-        "app.help",
-        "app.quit",
-        "app.outbox",
-        "app.find_servers",
-        "app.profile",
-        "screen.time",
-        "screen.tail_all",
-        "screen.wall",
-        "app.around",
-        "screen.groups",
-    }
-)
+    {"app.command", "app.help", "app.quit", "app.outbox", "app.find_servers", "app.profile", "app.around",
+     "screen.time", "screen.tail_all", "screen.wall", "screen.groups"}
+)  # fmt: skip
 """Key actions that the palette lists under names of their own, and the key that opens it."""
 
 

@@ -74,13 +74,7 @@ _SCREENS: Final = (
 KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.command", ": ctrl+p", "command", "Open the command line."),
     _action("app.help", "?", "help", "Show the keys of the focused pane, then all others."),
-    _action(
-        "app.quit",
-        "q",
-        "quit",
-        "Go back; at the first view, quit.",
-        "back_or_quit",
-    ),
+    _action("app.quit", "q", "quit", "Go back; at the first view, quit.", "back_or_quit"),
     _action("app.suspend", "ctrl+z", "suspend", "Suspend runwatch; the shell's fg brings it back.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
     _action("app.around", "at", "around", "Show what happened around a time."),
@@ -113,12 +107,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.wall", "*", "wall", "Show the marked or all live runs side by side."),
     _action("screen.replay", "m", "replay", "Replay this run, event by event."),
     _action("screen.open_run", "u", "its run", "Open the run of this event."),
-    _action(
-        "screen.add",
-        "a",
-        "add id",
-        "Add ids of runs to watch.",
-    ),
+    _action("screen.add", "a", "add id", "Add ids of runs to watch."),
     _action("screen.destroy", "X", "cancel or retire", "Cancel, disable or retire…", "destroy"),
     _action(
         "screen.actions",
@@ -174,10 +163,12 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("tail.bottom", "G end", "bottom", "Go to the newest event and follow.", "follow_end"),
     _action("tail.left", "left h", "left", "Show what is to the left.", "move_sideways(-1)"),
     _action("tail.right", "right l", "right", "Show what is to the right.", "move_sideways(1)"),
-    _action("tail.next_match", "n", "next match", "Go to the next match.", "move_match(1)"),
-    _action("tail.previous_match", "N", "previous match", "Go to the previous match.", "move_match(-1)"),
+    _action("tail.next_match", "n", "next match", "Go to the next match.", "screen.move_match(1)"),
+    _action("tail.previous_match", "N", "previous match", "Go to the previous match.", "screen.move_match(-1)"),
     _action("tail.wrap", "w", "wrap", "Wrap long lines, or cut them.", "toggle_wrap"),
-    _action("tail.context", "ctrl+g", "context", "Hide lines that do not match, or show them.", "toggle_context"),
+    _action(
+        "tail.context", "ctrl+g", "context", "Hide lines that do not match, or show them.", "screen.toggle_context"
+    ),
     _action("detail.open", "enter", "open link", "Open the record that this field names."),
     _action("detail.up", "up k", "up", "Go up one line.", "move(-1)"),
     _action("detail.down", "down j", "down", "Go down one line.", "move(1)"),

@@ -203,18 +203,13 @@ async def test_another_source_starts_anew() -> None:
         assert app.told_of(EventLog.LineOpened) == []
 
 
-async def test_opening_and_moving_are_reported() -> None:
+async def test_opening_is_reported() -> None:
     async with staged(100) as (app, log, _, pilot):
         app.told.clear()
-        await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
+        await pilot.press("k", "k", "enter")
         await pilot.click(log, offset=(5, 2), times=2)
         await pilot.pause()
         assert [message.index for message in app.told_of(EventLog.LineOpened)] == [97, 84]
-        assert [(message.index, message.step) for message in app.told_of(EventLog.MatchRequested)] == [
-            (97, 1),
-            (97, -1),
-        ]
-        assert len(app.told_of(EventLog.ContextToggled)) == 1
 
 
 async def test_matches_stand_out() -> None:

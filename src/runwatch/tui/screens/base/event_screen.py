@@ -54,13 +54,13 @@ class EventScreen(ConsoleScreen):
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
         self.show_tail()
 
-    def on_event_log_context_toggled(self, message: EventLog.ContextToggled) -> None:
+    def action_toggle_context(self) -> None:
         """Switch between hiding other events and only highlighting matches."""
         self.notify_user(self.tail.toggle_context())
 
-    def on_event_log_match_requested(self, message: EventLog.MatchRequested) -> None:
+    def action_move_match(self, step: int) -> None:
         """Move to the next match, wrapping around."""
-        if not self.tail.move_match(message.index, message.step):
+        if not self.tail.move_match(step):
             self.notify_user("No filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:

@@ -46,18 +46,9 @@ _DETAIL_AFTER_S: Final = 0.03
 
 class RunsScreen(ResourceScreen, EventScreen):
     BINDINGS = make_bindings(
-        "tail.follow",
-        "screen.new",
-        "screen.again",
-        "screen.add",
-        "screen.tail_all",
-        "screen.wall",
-        "screen.replay",
-        "screen.label",
-        "screen.destroy",
-        "screen.next_tab",
-        "screen.previous_tab",
-    )
+        "tail.follow", "screen.new", "screen.again", "screen.add", "screen.tail_all", "screen.wall", "screen.replay",
+        "screen.label", "screen.destroy", "screen.next_tab", "screen.previous_tab",
+    )  # fmt: skip
     HINTS = (
         "list.open", "screen.filter", ("screen.destroy", "cancel"), "screen.again", "screen.copy",
         ("screen.new", "new run"), ("screen.tail_all", "follow all"), "screen.wall", "screen.replay",

@@ -178,10 +178,10 @@ class EventTail:
         self._show_matches()
         return line("other events are hidden" if self._hides_others else "matches are marked, other events are shown")
 
-    def move_match(self, index: int, step: int) -> bool:
-        """Move to the next match, wrapping around; return whether there is one."""
+    def move_match(self, step: int) -> bool:
+        """Move from the cursor to the next match, wrapping around; return whether there is one."""
         lines = self._lines
-        match = None if lines is None else self._search.find_match(lines.number(index), step)
+        match = None if lines is None else self._search.find_match(lines.number(self._log.cursor), step)
         if lines is None or match is None:
             return False
         target = lines.index(match)

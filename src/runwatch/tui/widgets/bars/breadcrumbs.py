@@ -31,10 +31,8 @@ class Breadcrumbs(Bar):
 
         level: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._levels: tuple[SafeText, ...] = ()
-        self._filter: StyledSpans = line("")
+    _levels: tuple[SafeText, ...] = ()
+    _filter: StyledSpans = line("")
 
     def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
         before = self._levels, self._filter

@@ -29,10 +29,8 @@ class FacetBar(Bar):
     class FacetClicked(Message):
         value: FacetValue
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._facets: tuple[Facet, ...] = ()
-        self._filter = ""
+    _facets: tuple[Facet, ...] = ()
+    _filter = ""
 
     def show(self, facets: Sequence[Facet], filter: str) -> None:
         """Show these counts, and mark the ones the filter selects."""

@@ -35,13 +35,11 @@ class StatusBar(Bar):
 
         hints: tuple[tuple[str, str], ...]
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._hints: tuple[KeyHint, ...] = ()
-        self._is_prompt = False
-        self._notice: tuple[StyledSpan, ...] = ()
-        self._progress: tuple[StyledSpan, ...] = ()
-        self._timer: Timer | None = None
+    _hints: tuple[KeyHint, ...] = ()
+    _is_prompt = False
+    _notice: tuple[StyledSpan, ...] = ()
+    _progress: tuple[StyledSpan, ...] = ()
+    _timer: Timer | None = None
 
     def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
         """Show these actions, the most important first; a prompt takes the keys of the pinned actions as text."""

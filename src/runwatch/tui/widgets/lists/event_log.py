@@ -118,18 +118,6 @@ class EventLog(LineList, inherit_bindings=False):
 
         index: int
 
-    @dataclass(eq=False, repr=False)
-    class MatchRequested(Message):
-        """The user wants the next match from a line on, forwards (1) or backwards (-1); the screen moves the cursor
-        there.
-        """
-
-        index: int
-        step: int
-
-    class ContextToggled(Message):
-        """The user wants to hide or show the lines that do not match the filter."""
-
     def __init__(self, source: LineSource | None = None, *, following: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)
         self._source: LineSource = source or EmptyLineSource()
@@ -329,13 +317,6 @@ class EventLog(LineList, inherit_bindings=False):
         if not self._wraps:
             self._side = max(0, self._side + step * SIDE_STEP)
             self.refresh()
-
-    def action_move_match(self, step: int) -> None:
-        self.post_message(self.MatchRequested(self._cursor, step))
-
-    def action_toggle_context(self) -> None:
-        """Ask the screen to hide or show lines that do not match."""
-        self.post_message(self.ContextToggled())
 
     # Internal.
 

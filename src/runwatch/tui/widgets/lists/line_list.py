@@ -69,12 +69,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._cursor = 0
-        self._empty_text: tuple[StyledSpans, ...] = ()
-        self._clicked: int | None = None
-        self._fitted_to = Size(0, 0)
+    _cursor = 0
+    _empty_text: tuple[StyledSpans, ...] = ()
+    _clicked: int | None = None
+    _fitted_to = Size(0, 0)
 
     # For subclasses to override.
 

@@ -38,10 +38,8 @@ class LinkLines(LineList, inherit_bindings=False):
     class LinkOpened(Message):
         way: ViewLink
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._lines: tuple[LinkedLine, ...] = ()
-        self._column = 0
+    _lines: tuple[LinkedLine, ...] = ()
+    _column = 0
 
     # Called by the screen.
 
@@ -191,9 +189,7 @@ class LinkTable(LinkLines):
 
     HEAD_ROWS = 1
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._head: LinkedLine = ()
+    _head: LinkedLine = ()
 
     def show_table(self, head: LinkedLine, lines: Sequence[LinkedLine]) -> None:
         """Show another heading and other lines."""

@@ -45,9 +45,8 @@ class ProblemPanel(Pane):
 
         entry: ProblemEntry
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.entry: ProblemEntry | None = None
+    entry: ProblemEntry | None = None
+    """The problem shown."""
 
     def compose(self) -> ComposeResult:
         yield _Fields()
