@@ -123,13 +123,8 @@ class ConsoleApp(NavigatingApp):
         self.uses_mouse = self.settings.mouse
         self.launch = launch
         self.store = Store()
-        self.row_cache = None
         self.row_marks = {}
         self.reported_filters = set()
-        self.session = None
-        self.failure = None
-        self.first_screen = None
-        self.startup_status = "opening…"
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = LOCAL if launch.file is None else FILE_PROFILE
         self._changed: set[str] = set()
@@ -138,9 +133,7 @@ class ConsoleApp(NavigatingApp):
         self._notified_at = -math.inf
         self._seconds = 0
         self.farewell = ""
-        self.run_draft = None
         self.recent_commands = []
-        self.unconfirmed = ()
         self.splits = {}
         self.undo = UndoStack()
         self.notices: Final = StartupNotices(self)
@@ -332,9 +325,6 @@ class ConsoleApp(NavigatingApp):
             screen.notify_user(f"{self.keys.shown('screen.back')} leaves this form first.", Role.WARN)
         elif screen.connected_session() is not None:
             self.call_later(self.open_pins().go_to, number)
-
-    def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
-        self.action_go_to_pin(message.number)
 
     def action_help(self) -> None:
         from runwatch.tui.screens.help import open_help

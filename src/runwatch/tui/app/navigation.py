@@ -31,7 +31,7 @@ class NavigatingApp(Console):
     The first screen is shown while a file is read, until the user leaves it.
     """
 
-    first_screen: ConsoleScreen | None
+    first_screen: ConsoleScreen | None = None
 
     def __init__(self, **kit: Any) -> None:
         super().__init__(**kit)
@@ -216,8 +216,6 @@ class NavigatingApp(Console):
             what = "1 request has" if unknown == 1 else f"{unknown} requests have"
             left.append(f"{what} an unknown outcome")
         return "; ".join([how, *left]) + "." if left else f"{how}{otherwise}."
-
-    # Internals.
 
     async def _move(self, steps: int) -> None:
         self._keep_present()

@@ -112,18 +112,18 @@ class Console(WidgetApp):
     theme_directories: tuple[Path, ...]
     warnings: list[str]
     store: Store
-    session: ServiceSession | None
+    session: ServiceSession | None = None
     profile_name: str
-    failure: RunwatchError | None
-    startup_status: str
+    failure: RunwatchError | None = None
+    startup_status = "opening…"
     time_mode: TimeMode
-    row_cache: RowCache | None
+    row_cache: RowCache | None = None
     row_marks: dict[str, frozenset[str]]
     reported_filters: set[str]
-    run_draft: Mapping[str, str] | None
+    run_draft: Mapping[str, str] | None = None
     recent_commands: list[str]
     undo: UndoStack
-    unconfirmed: Sequence[UnconfirmedWrite]
+    unconfirmed: Sequence[UnconfirmedWrite] = ()
     splits: dict[str, PaneSplit]
     history: ViewHistory
     key_queue: KeyQueue

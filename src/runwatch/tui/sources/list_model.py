@@ -210,8 +210,6 @@ class ListModel:
             leaving, self._leaving = self._leaving, []
             start_worker(self._screen.app, free_in_slices(leaving), "freeing rows", group="freeing")
 
-    # Internals.
-
     def _end_rest(self) -> None:
         self._rest, self._rests_until = None, 0.0
         self._on_ready()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runwatch.records.record import Record
-from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.sources.store_source import collection_state
 
 if TYPE_CHECKING:
     from runwatch.store.live.report_poller import ReportPoller, ReportQuery
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.collection import Collection
-    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
@@ -46,7 +46,7 @@ class ReportReader:
         from runwatch.store.live.report_poller import name_report_job
 
         job = name_report_job(kind)
-        return collection_state(console, console.session, self._collection(kind), interval_s, job=job)
+        return collection_state(console.clock, console.session, self._collection(kind), interval_s, job=job)
 
     def _collection(self, kind: str) -> Collection:
         console = self._screen.console
@@ -61,13 +61,3 @@ def make_report_poller(session: ServiceSession, **more: Any) -> ReportPoller:
 
 def only_record(collection: Collection) -> Record | None:
     return collection.records[0] if collection.records else None
-
-
-def collection_state(
-    console: Console, session: ServiceSession | None, collection: Collection, interval_s: float, *, job: str
-) -> PaneState:
-    """Return the state of a collection that a job of a session reads every ``interval_s`` seconds."""
-    if session is not None:
-        return session.live.state(collection, interval_s, job=job)
-    now, monotonic = console.clock.now(), console.clock.monotonic()
-    return pane_state(collection, now=now, monotonic=monotonic, interval_s=interval_s)

@@ -91,10 +91,8 @@ class StoreSource:
 
     def state(self) -> PaneState:
         """Compute the state from the collection, the poll interval and the rate-limit hold."""
-        if self._session is not None:
-            return self._session.live.state(self._collection, self._interval_s(), job=f"list {self._spec.kind}")
-        now, monotonic = self._clock.now(), self._clock.monotonic()
-        return pane_state(self._collection, now=now, monotonic=monotonic, interval_s=self._interval_s())
+        job = f"list {self._spec.kind}"
+        return collection_state(self._clock, self._session, self._collection, self._interval_s(), job=job)
 
     def _interval_s(self) -> float:
         if self._session is None:
@@ -129,3 +127,12 @@ class StoreSource:
         if notes != self._notes:
             self._notes = notes
             self._local_read += 1
+
+
+def collection_state(
+    clock: Clock, session: ServiceSession | None, collection: Collection, interval_s: float, *, job: str
+) -> PaneState:
+    """Return the state of a collection that a job of a session reads every ``interval_s`` seconds."""
+    if session is not None:
+        return session.live.state(collection, interval_s, job=job)
+    return pane_state(collection, now=clock.now(), monotonic=clock.monotonic(), interval_s=interval_s)

@@ -180,8 +180,6 @@ class PinBoard:
                 app.notify_user("The record of this pin is gone.", Role.WARN)
         self.refresh()
 
-    # Internals.
-
     def _use(self, pins: Sequence[Pin]) -> None:
         before = self.polled_kinds()
         self.pins = tuple(pin for pin in pins if has_screen(pin.target.screen) and not is_page(pin.target.screen))

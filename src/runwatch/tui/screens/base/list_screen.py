@@ -447,8 +447,6 @@ class ListScreen(RecordScreen):
         """The filter text, for further editing."""
         return self._query.text if self._query else ""
 
-    # Internals.
-
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if self._total and not self.listing.shown and self.is_arranging:
             does = "searching" if self.listing.work == "searching" else "listing"

@@ -172,8 +172,6 @@ class ReportScreen(PeriodScreen):
     def action_refresh(self) -> None:
         self.reports.refresh()
 
-    # Internals.
-
     def _draw_if_mounted(self) -> None:
         if self.is_mounted and self.query(DetailView):
             self.draw()

@@ -164,7 +164,7 @@ class ResourceScreen(ListScreen):
         table = RecordTable(self._columns(), id="table")
         if not self.HAS_SEVERAL_PROFILES:
             table.assumed = {PROFILE: line(self.console.profile_name)}
-        yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
+        yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), self._divide)
         yield self.filter_bar(self._complete)
 
     def _columns(self) -> Sequence[Column[Any]]:
@@ -323,9 +323,6 @@ class ResourceScreen(ListScreen):
             share = round(self.query_one(SplitPanes).nearest_share(share), 3)
             self.console.splits[self.spec.name] = self._split.with_share(side, share)
             self._fit_panes()
-
-    def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
-        self._divide(message.share)
 
     def action_resize_pane(self, step: int) -> None:
         side, present = self._side(), self.query_one(SplitPanes).share
@@ -616,9 +613,7 @@ class ResourceScreen(ListScreen):
         """
         makes = self.spec.create_actions
         if not makes:
-            from runwatch.tui.flows.record_menus import run_named_action
-
-            run_named_action(self, "new", self.own_actions())
+            self._run_named("new")
             return
         if all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
             return
@@ -632,14 +627,15 @@ class ResourceScreen(ListScreen):
         open_destroy(self, self.own_actions())
 
     def action_edit(self) -> None:
-        from runwatch.tui.flows.record_menus import run_named_action
-
-        run_named_action(self, "edit", self.own_actions())
+        self._run_named("edit")
 
     def action_test(self) -> None:
+        self._run_named("test")
+
+    def _run_named(self, id: str) -> None:
         from runwatch.tui.flows.record_menus import run_named_action
 
-        run_named_action(self, "test", self.own_actions())
+        run_named_action(self, id, self.own_actions())
 
     def action_facets(self) -> None:
         from runwatch.tui.screens.base.facet_menu import open_facet_menu
@@ -725,8 +721,6 @@ class ResourceScreen(ListScreen):
     def is_at_root(self) -> bool:
         is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end or bool(self.table.marks)
         return not self._is_opened and not self.query_one("#detail").has_focus_within and not is_begun
-
-    # Internals.
 
     @property
     def _is_list_alone(self) -> bool:

@@ -139,8 +139,6 @@ class TabbedScreen(ResourceScreen):
         if self.has_class("-narrow") and not self.has_class("-opened") and self.row is not None:
             self.open_detail()
 
-    # Internals.
-
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
         if state.load is LoadState.NOT_OFFERED:
             label = dict(self.tabs)[self.tab]

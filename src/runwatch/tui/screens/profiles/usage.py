@@ -25,8 +25,9 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.profile_switch import open_view_in_profile
 from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
-from runwatch.tui.sources.report_reader import collection_state, make_report_poller, only_record
+from runwatch.tui.sources.report_reader import make_report_poller, only_record
 from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.sources.store_source import collection_state
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
@@ -84,7 +85,7 @@ class ProfileUsageSource:
         session = self._console.profiles.session(self._profile)
         kind = self._asked().kind
         job = name_report_job(kind, _READER)
-        return collection_state(self._console, session, self._collection(kind), REPORT_S, job=job)
+        return collection_state(self._console.clock, session, self._collection(kind), REPORT_S, job=job)
 
     def end_is_proven(self) -> bool:
         """Return true: there is only one row."""

@@ -24,8 +24,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
-from runwatch.tui.sources.report_reader import collection_state
-from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
+from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource, collection_state
 from runwatch.tui.widgets.lists.link_lines import LinkLines, LinkTable
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
@@ -216,8 +215,6 @@ class OverviewScreen(ConsoleScreen):
         else:
             await self.console.copy_text(copied_word(way.record), line("id"))
 
-    # Internal.
-
     async def _go(self, way: ViewLink) -> None:
         from runwatch.tui.screens.registry import resource_named
 
@@ -279,7 +276,7 @@ class OverviewScreen(ConsoleScreen):
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
         job = "account" if record is Account else f"list {record.KIND}"
         collection = self.console.store.collection(self.console.profile_name, record.KIND)
-        return collection_state(self.console, session, collection, interval_s, job=job)
+        return collection_state(self.console.clock, session, collection, interval_s, job=job)
 
     def _show(self) -> None:
         if not self.is_mounted or self._runs is None:

@@ -262,8 +262,6 @@ class MergedTailScreen(EventScreen):
     def is_at_root(self) -> bool:
         return not self.is_drawer_open and not self._filter
 
-    # Internal.
-
     def _begin(self) -> None:
         """Follow the chosen runs, or all live ones; the events of a run that has ended stay in the list."""
         session = self.console.session

@@ -297,8 +297,6 @@ class RunWallScreen(ConsoleScreen):
             for run_id in self._shown:
                 session.live.tails.hurry(run_id, is_asked=False)
 
-    # Internals.
-
     @property
     def _tiles(self) -> list[RunTile]:
         return [child for child in self.query_one("#wall", Container).children if isinstance(child, RunTile)]

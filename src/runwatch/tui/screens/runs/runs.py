@@ -492,8 +492,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             counters=self.tail.new_text(update.count, has_ended=update.is_complete),
         )
 
-    # Internal.
-
     def _follow(self, run_id: str) -> None:
         from runwatch.tui.sources.events.event_sequences import find_events
 

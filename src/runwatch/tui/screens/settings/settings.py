@@ -254,8 +254,6 @@ class SettingsScreen(ConsoleScreen):
         if ahead:
             self.table.select(self._rows[ahead[0] if step > 0 else ahead[-1]].key)
 
-    # Internal.
-
     def _close_editor(self) -> None:
         self.remove_class("-editing")
         self.table.focus()

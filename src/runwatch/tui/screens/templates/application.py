@@ -178,8 +178,6 @@ class ApplicationScreen(CoveringScreen):
         elif isinstance(link, NextActionTarget):
             self._follow(link)
 
-    # Internal.
-
     @property
     def _spec(self) -> ResourceSpec[Any]:
         return APPLICATION if isinstance(self._record, Application) else PLAN

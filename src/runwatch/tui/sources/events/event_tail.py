@@ -40,6 +40,8 @@ class EventTail:
         counted: Called with the number of matches and of all events.
 
     Attributes:
+        events: What is shown; ``None`` for nothing.
+        is_paused: Whether the user has paused these events.
         refusal: Why the last filter cannot be read; empty if it can.
     """
 
@@ -57,12 +59,12 @@ class EventTail:
         self._changed = changed
         self._refused = refused
         self._counted = counted
-        self._events: EventSequence | None = None
+        self.events: EventSequence | None = None
         self._lines: EventLineSource | None = None
         self._is_merged = False
         self._has_news = False
         self._is_reading = False
-        self._is_paused = False
+        self.is_paused = False
         self._debounce: Timer | None = None
         self._search = EventSearch(screen, lambda: self.length, show=self._show_matches, failed=changed)
         self._kept_filter: EventFilter | None = None
@@ -84,7 +86,7 @@ class EventTail:
             start_worker(self._screen, load(), "reading events", group="pages")
 
         lines = EventLineSource(events, self._screen.console.render_context, fetch, names_runs=is_merged)
-        self._events, self._lines, self._is_merged = events, lines, is_merged
+        self.events, self._lines, self._is_merged = events, lines, is_merged
         self._log.show(lines, following=True)
         if self._debounce is not None:
             # The delay belongs to the previous events; the user is waiting for these.
@@ -94,8 +96,8 @@ class EventTail:
 
     def clear(self) -> None:
         """Show no events, and remove filter and pause."""
-        self._events = self._lines = self._kept_filter = None
-        self._has_news = self._is_paused = False
+        self.events = self._lines = self._kept_filter = None
+        self._has_news = self.is_paused = False
         self._search.clear()
         self._log.highlighter = None
         self._log.empty_text = ()
@@ -106,31 +108,22 @@ class EventTail:
         return self._lines is not None
 
     @property
-    def events(self) -> EventSequence | None:
-        return self._events
-
-    @property
     def length(self) -> int:
         return 0 if self._lines is None else self._lines.events_count
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether the user has paused these events."""
-        return self._is_paused
-
     def pause(self, *, is_paused: bool) -> None:
         """Leave the events as they are, or show those stored meanwhile."""
-        self._is_paused = is_paused
+        self.is_paused = is_paused
         self.grow()
 
     def grow(self) -> None:
         """Read newly stored events, unless paused; changes during that read are read afterwards."""
-        if not self._is_paused:
+        if not self.is_paused:
             self._start_reading()
 
     def _start_reading(self) -> None:
         self._has_news = True
-        if not self._is_reading and self._events is not None:
+        if not self._is_reading and self.events is not None:
             self._is_reading = True
             start_worker(self._screen, self._read_new(), "reading events", group="tail")
 
@@ -169,7 +162,7 @@ class EventTail:
     def _apply(self, wanted: EventFilter | None) -> None:
         """Look for the events that match, those near the cursor first."""
         near = None if self._lines is None else self._lines.number(self._log.cursor)
-        self._search.begin(self._events, wanted, self.length if near is None else min(near, self.length))
+        self._search.begin(self.events, wanted, self.length if near is None else min(near, self.length))
         self._show_matches()
 
     def toggle_context(self) -> SafeText:
@@ -197,7 +190,7 @@ class EventTail:
 
     def mode_text(self, *, has_ended: bool = False) -> StyledSpans:
         """Return whether the log follows the end, which an ended run's log need not; nothing while it is paused."""
-        if self._is_paused:
+        if self.is_paused:
             return line("")
         if has_ended:
             return (label_span("ended"),)
@@ -209,7 +202,7 @@ class EventTail:
 
         Where no more will arrive (``has_ended``), none is nothing to say.
         """
-        new = self._log.new_lines + (max(0, stored - self.length) if self._is_paused else 0)
+        new = self._log.new_lines + (max(0, stored - self.length) if self.is_paused else 0)
         if has_ended and not new:
             return line("")
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
@@ -233,12 +226,10 @@ class EventTail:
         """Say in an empty log what the frame says."""
         self._log.empty_text = (text,)
 
-    # Internals.
-
     async def _read_new(self) -> None:
         gather_s = 0.0
         try:
-            if (events := self._events) is not None:
+            if (events := self.events) is not None:
                 self._has_news = False
                 inserted = await events.grow()
                 lines = self._lines

@@ -332,8 +332,6 @@ class DetailView(LineList, inherit_bindings=False):
             self._known_cells = self.cells
             self.post_message(self.WidthChanged())
 
-    # Internal.
-
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
             return

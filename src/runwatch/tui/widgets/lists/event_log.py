@@ -318,8 +318,6 @@ class EventLog(LineList, inherit_bindings=False):
             self._side = max(0, self._side + step * SIDE_STEP)
             self.refresh()
 
-    # Internal.
-
     def _fit(self) -> None:
         """Set the scrollable size, and move to the end if following."""
         if not self.is_mounted:

@@ -162,8 +162,6 @@ class LinkLines(LineList, inherit_bindings=False):
         """Return the text of a line, whole where it is selected to its end."""
         return (" " * MARGIN + "".join(spot.text for spot in self._lines[index]))[start:end].lstrip()
 
-    # Internal.
-
     def _ways(self, index: int) -> list[LinkSpan]:
         return [spot for spot in self._lines[index] if spot.way is not None] if index < len(self._lines) else []
 

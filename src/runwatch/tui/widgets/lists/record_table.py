@@ -484,8 +484,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self._skipped = max(0, min(self._skipped + step, may_leave - 1))
         self._lay_out()
 
-    # Internal.
-
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
         self.post_message(self.SortRequested(column_id, is_present))

@@ -200,6 +200,11 @@ class ConfirmDialog(Dialog[None]):
         self._secret_name = line("")
         self._record_id = text.record_id
         self._problem: ProblemEntry | None = None
+        role = Role.BAD if text.is_destructive else Role.PLAIN
+        self._keep_button: Final = TextButton(text.keep, id="dialog-keep")
+        self._copy: Final = TextButton(line("Copy"), id="dialog-copy")
+        self._confirm_button: Final = TextButton(text.confirm, role=role, id="dialog-confirm")
+        self._again: Final = TextButton(line("Retry with the same key"), id="dialog-again")
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -231,12 +236,7 @@ class ConfirmDialog(Dialog[None]):
                     yield LineInput()
             yield Static(id="dialog-state", classes="-hidden")
             yield Vertical(id="dialog-problem", classes="-hidden")
-            with Horizontal(classes=BUTTONS):
-                yield TextButton(text.keep, id="dialog-keep")
-                yield TextButton(line("Copy"), id="dialog-copy")
-                role = Role.BAD if text.is_destructive else Role.PLAIN
-                yield TextButton(text.confirm, role=role, id="dialog-confirm")
-                yield TextButton(line("Retry with the same key"), id="dialog-again")
+            yield Horizontal(self._keep_button, self._copy, self._confirm_button, self._again, classes=BUTTONS)
 
     def on_resize(self) -> None:
         self._fit_body()
@@ -441,8 +441,6 @@ class ConfirmDialog(Dialog[None]):
         """Enable retry only where it does something."""
         return self._can_ask_again if action == "ask_again" else True
 
-    # Internal.
-
     def _ids(self) -> Iterator[tuple[str, str]]:
         """Yield the ids on the dialog by what they are, the one that matters most first; some may be empty."""
         if self._problem is not None:
@@ -461,22 +459,6 @@ class ConfirmDialog(Dialog[None]):
     def _cells(self) -> int:
         """The cells of a text in the pane."""
         return min(self.size.width, MAX_CELLS) - FRAME_CELLS
-
-    @property
-    def _keep_button(self) -> TextButton:
-        return self.query_one("#dialog-keep", TextButton)
-
-    @property
-    def _confirm_button(self) -> TextButton:
-        return self.query_one("#dialog-confirm", TextButton)
-
-    @property
-    def _copy(self) -> TextButton:
-        return self.query_one("#dialog-copy", TextButton)
-
-    @property
-    def _again(self) -> TextButton:
-        return self.query_one("#dialog-again", TextButton)
 
     def _is_typed(self, text: str) -> bool:
         typed = self._text.typed
