@@ -155,14 +155,25 @@ class PassedRuns:
         return since is not None and run.created_at is not None and run.created_at >= since
 
 
+async def read_named(session: ServiceSession, kind: type[Run] | type[Receipt], record_id: str) -> Run | Receipt:
+    """Read a run or a receipt by its id for the user, and store it.
+
+    Raises:
+        ApiError: It cannot be read.
+    """
+    await session.live.scheduler.wait_for_user_turn()
+    client = session.client
+    record = await (client.get_run(record_id) if kind is Run else client.get_receipt(record_id))
+    store_record(session, record)
+    return record
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
     """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:
         return
-    await session.live.scheduler.wait_for_user_turn()
-    read = session.client.get_run if kind == Run.KIND else session.client.get_receipt
     try:
-        record: Run | Receipt = await read(record_id)
+        await read_named(session, Run if kind == Run.KIND else Receipt, record_id)
     except RunwatchError as error:
         if isinstance(error, ApiProblem) and error.status == 404:
             console.mark_gone(kind, record_id)
@@ -171,5 +182,3 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]
         said = " \u00b7 ".join(line(part, None) for part in parts if part)
         console.warn(add_service(said, console.shell_service))
-        return
-    store_record(session, record)

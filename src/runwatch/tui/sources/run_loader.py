@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from runwatch.api.operations import list_operation
 from runwatch.records.arm import Arm
+from runwatch.records.receipt import Receipt
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.run_facts import RunFacts
@@ -83,11 +84,10 @@ class RunLoader:
 
     async def _read_receipt(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
-        from runwatch.tui.sources.record_loader import store_record
+        from runwatch.tui.sources.record_loader import read_named
 
-        await session.live.scheduler.wait_for_user_turn()
         try:
-            store_record(session, await session.client.get_receipt(run_id))
+            await read_named(session, Receipt, run_id)
         except ApiError as error:
             self._report(run_id, "receipt", error)
 

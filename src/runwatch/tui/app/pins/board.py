@@ -7,7 +7,6 @@ from hashlib import sha256
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.base.errors import RunwatchError
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
@@ -291,22 +290,18 @@ async def _find(session: ServiceSession, spec: ResourceSpec[Any], record_id: str
         RunwatchError: It cannot be read.
     """
     from runwatch.api.errors import ApiProblem
-    from runwatch.tui.sources.record_loader import load_records, store_record
+    from runwatch.tui.sources.record_loader import load_records, read_named
 
     known = session.store.get(session.scope.profile, spec.kind, record_id)
     if known is not None:
         return known.record
     if spec.record is Run or spec.record is Receipt:
-        await session.live.scheduler.wait_for_user_turn()
-        read: Any = session.client.get_run if spec.record is Run else session.client.get_receipt
         try:
-            record: Record = await read(record_id)
-        except RunwatchError as error:
-            if isinstance(error, ApiProblem) and error.status == 404:
+            return await read_named(session, spec.record, record_id)
+        except ApiProblem as error:
+            if error.status == 404:
                 return None
             raise
-        store_record(session, record)
-        return record
     return next((record for record in await load_records(session, spec.record) if record.id == record_id), None)
 
 
