@@ -65,16 +65,13 @@ def _first(id: str, action: str) -> list[BindingType]:
 class FormScreen(CoveringScreen):
     """A form with initial values by field id. Subclasses define its subject, open its dialog, and process the result.
 
-    The focus starts in ``field``, otherwise in :attr:`BEGINS_IN` or the first one.
+    The focus starts in ``field``, otherwise in the first one.
     """
 
     NARROW_BELOW = 120
     TAKES_TEXT = True
     GO_LABEL: ClassVar[str] = "Review…"
     """Label of the button that opens the dialog."""
-
-    BEGINS_IN: ClassVar[str] = ""
-    """The field to focus first; empty for the first one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings("screen.back"),
@@ -116,7 +113,7 @@ class FormScreen(CoveringScreen):
         super().__init__()
         self.form: Final = form
         self._values = {each.id: values.get(each.id, "") for each in form.fields}
-        self._begin = field or self.BEGINS_IN
+        self._begin = field
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
@@ -209,7 +206,7 @@ class FormScreen(CoveringScreen):
         self._set_value(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
-    def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
+    def on_multiline_input_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
         self.notify_user(
             f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
         )

@@ -109,8 +109,6 @@ class OverviewScreen(ConsoleScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runs: StoreSource | None = None
-        self._problems: JournalSource | None = None
         self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
         self._read_at: float | None = None
         self._seconds = 0
@@ -118,6 +116,7 @@ class OverviewScreen(ConsoleScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
+        self._take_sources()
         numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
         yield Vertical(
             Horizontal(*numbers, id="numbers"),
@@ -156,7 +155,7 @@ class OverviewScreen(ConsoleScreen):
     # Events.
 
     def on_mount(self) -> None:
-        self._take_sources()
+        self._read()
         self._fit()
         self._show()
 
@@ -167,12 +166,12 @@ class OverviewScreen(ConsoleScreen):
 
     def session_opened(self) -> None:
         self._take_sources()
+        self._read()
         self._show()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Count again. Runs read without a change only become older, which the next tick shows."""
-        is_the_same = self._runs is not None and self._runs.items() is self._counted[0]
-        if kinds != {Run.KIND} or not is_the_same:
+        if kinds != {Run.KIND} or self._runs.items() is not self._counted[0]:
             self._show()
 
     def tick(self) -> None:
@@ -227,13 +226,10 @@ class OverviewScreen(ConsoleScreen):
         console = self.console
         self._runs = StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session)
         self._problems = JournalSource(PROBLEMS, console.clock, console.session)
-        self._read()
 
     def _read(self) -> None:
         """Read what no poller reads, and show what is new: requests and local notes of runs, and the journal."""
         runs, problems = self._runs, self._problems
-        assert runs is not None
-        assert problems is not None
         is_first, self._read_at = self._read_at is None, self.console.clock.monotonic()
         before = runs.items(), problems.items()
 
@@ -259,13 +255,10 @@ class OverviewScreen(ConsoleScreen):
         """Whether a read waits for the request limit, which is counted down."""
         kinds: tuple[type[Record], ...] = (Account, *POLLED_KINDS.values())
         states = [self._state(kind) for kind in kinds]
-        return any(state.budget_s > 0 for state in states) or (
-            self._runs is not None and self._runs.state().budget_s > 0
-        )
+        return any(state.budget_s > 0 for state in (*states, self._runs.state()))
 
     def _census(self) -> RunCounts:
         """Return the run counts, recounted only if runs changed."""
-        assert self._runs is not None
         items = self._runs.items()
         if items is not self._counted[0]:
             self._counted = items, count_runs(items)
@@ -279,7 +272,7 @@ class OverviewScreen(ConsoleScreen):
         return collection_state(self.console.clock, session, collection, interval_s, job=job)
 
     def _show(self) -> None:
-        if not self.is_mounted or self._runs is None:
+        if not self.is_mounted:
             return
         known = self._census()
         self._show_numbers(known)
@@ -312,7 +305,6 @@ class OverviewScreen(ConsoleScreen):
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
         live = self._lines("live")
-        assert self._runs is not None
         state = self._runs.state()
         counted = None if state.age_s is None else known
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
@@ -358,7 +350,6 @@ class OverviewScreen(ConsoleScreen):
 
     def _quiet_lines(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
         """Return the text shown without issues: what was checked and what could not be."""
-        assert self._runs is not None
         console, runs = self.console, self._runs.state()
         if console.failure is not None and runs.age_s is None:
             return [*self.failure_lines()]
@@ -383,7 +374,6 @@ class OverviewScreen(ConsoleScreen):
         table = build_failure_matrix(known, context, lines.room, has_receipts=has_receipts)
         lines.show_table(table.head, table.lines)
         ended = known.ended_within(HOUR, context.now)
-        assert self._runs is not None
         quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."
         lines.empty_text = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
         title = (
@@ -402,7 +392,7 @@ class OverviewScreen(ConsoleScreen):
         budget = session.live.budget if session is not None else None
         read = self._problems
         moments = None
-        if read is not None and read.state().age_s is not None:
+        if read.state().age_s is not None:
             moments = [entry.time for entry in read.items() if entry.time is not None]
         return AccountLimits(
             per_minute=budget.per_minute if budget else 0,

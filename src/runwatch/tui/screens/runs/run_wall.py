@@ -206,19 +206,15 @@ class RunWallScreen(ConsoleScreen):
     def on_resize(self, event: events.Resize) -> None:
         self._draw()
 
-    def on_run_tile_resized(self, message: RunTile.Resized) -> None:
-        self._fill()
-
     # Key actions.
 
-    def on_run_tile_opened(self, message: RunTile.Opened) -> None:
-        self.console.call_later(self.console.open_run, message.run_id)
-
     def action_open(self) -> None:
-        run_id = self._focused_run
-        if run_id:
-            # Deferred, because this screen cannot wait for its own removal.
-            self.console.call_later(self.console.open_run, run_id)
+        if self._focused_run:
+            self._open(self._focused_run)
+
+    def _open(self, run_id: str) -> None:
+        # Deferred, because this screen cannot wait for its own removal.
+        self.console.call_later(self.console.open_run, run_id)
 
     def action_replay(self) -> None:
         from runwatch.tui.screens.runs.replay import replay_view
@@ -450,7 +446,7 @@ class RunWallScreen(ConsoleScreen):
         for number, tile in enumerate(tiles):
             tile.display = number < wanted
         if len(tiles) < wanted:
-            new = [RunTile() for _ in range(wanted - len(tiles))]
+            new = [RunTile(self._open, self._fill) for _ in range(wanted - len(tiles))]
             wall.mount(*new)
             tiles += new
         for number, tile in enumerate(tiles):

@@ -464,32 +464,21 @@ class RunsScreen(ResourceScreen, EventScreen):
             # The cursor has not come to rest; the frame belongs to the run that is shown.
             return
         pane = self.query_one("#detail", Pane)
+        state: StyledSpans = line("")
+        counters: StyledSpans = line("")
         if session is None or self.run_detail.tab != "events":
-            is_events = self.run_detail.tab == "events"
             known = self.tail.known_text()
             self.tail.update_empty_text(known)
-            age = label_span(known) if is_events else self.offline_span()
-            pane.set_border_text(
-                title=self.detail_title(row),
-                short_title=(self._outcome(row),),
-                state=line(""),
-                age=(age,),
-                counters=line(""),
-            )
-            return
-        update = update or session.live.tails.last_update(row.id)
-        dot = self.console.glyphs.dot
-        pace = (
-            ""
-            if update.is_complete or self.tail.is_paused or not update.pause_s
-            else f" {dot} poll {update.pause_s:.0f}s"
-        )
+            age: StyledSpans = (label_span(known) if self.run_detail.tab == "events" else self.offline_span(),)
+        else:
+            update = update or session.live.tails.last_update(row.id)
+            is_polled = not update.is_complete and not self.tail.is_paused and update.pause_s
+            pace = f" {self.console.glyphs.dot} poll {update.pause_s:.0f}s" if is_polled else ""
+            state = (*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace))
+            age = self._tail_age(update, session)
+            counters = self.tail.new_text(update.count, has_ended=update.is_complete)
         pane.set_border_text(
-            title=self.detail_title(row),
-            short_title=(self._outcome(row),),
-            state=(*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace)),
-            age=self._tail_age(update, session),
-            counters=self.tail.new_text(update.count, has_ended=update.is_complete),
+            title=self.detail_title(row), short_title=(self._outcome(row),), state=state, age=age, counters=counters
         )
 
     def _follow(self, run_id: str) -> None:

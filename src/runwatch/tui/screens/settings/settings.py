@@ -103,7 +103,7 @@ class SettingsScreen(ConsoleScreen):
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
         yield ProblemPanel(id="settings-problem")
-        yield ValueEditor(self._fault, id="settings-value")
+        yield ValueEditor(self._fault, self._start_write, self._close_editor)
 
     @property
     def is_at_root(self) -> bool:
@@ -187,14 +187,8 @@ class SettingsScreen(ConsoleScreen):
         else:
             self.query_one("#settings-text").focus()
 
-    def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
-        self._start_write(message.key, message.value)
-
     def _start_write(self, key: str, value: str | None) -> None:
         start_worker(self, self._write(key, value), "writing the settings", group="write")
-
-    def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
-        self._close_editor()
 
     def action_test(self) -> None:
         """Test the connection of the profile under the cursor by reading its account."""
