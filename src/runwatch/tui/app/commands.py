@@ -145,7 +145,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("time", "Show times as relative, local or UTC.", partial(show_times, console),
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
-    if profile_menu.can_switch_profiles(console):
+    if not console.has_file:
         yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
                       partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
                       argument_name="NAME", known=console.profiles.known, aliases=("profiles",))  # fmt: skip

@@ -287,12 +287,13 @@ class ConsoleApp(NavigatingApp):
         self.open_unconfirmed_writes().open(self.console_screen)
 
     def action_profile(self) -> None:
-        from runwatch.tui.app.profile_menu import can_switch_profiles, open_switch_menu
+        """Choose another profile; an opened file belongs to none."""
+        from runwatch.tui.app.profile_menu import open_switch_menu
 
-        if can_switch_profiles(self):
-            open_switch_menu(self)
-        else:
+        if self.has_file:
             self.console_screen.connected_session()
+        else:
+            open_switch_menu(self)
 
     def action_find_servers(self) -> None:
         from runwatch.tui.flows.model_servers import search_model_servers

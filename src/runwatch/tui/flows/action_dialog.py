@@ -56,7 +56,7 @@ def perform_action(screen: ConsoleScreen, subject: Any | None, action: ResourceA
     """
     mutation = action.mutation
     if mutation is None and action.leads_to is not None:
-        _open_target(screen, action.leads_to(subject))
+        screen.go_to_view_later(_view_of(action.leads_to(subject)))
     elif mutation is None:
         command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
         screen.notify_user(f"On the command line: {command}", Role.WARN)
@@ -267,10 +267,6 @@ def _completed_text(session: ServiceSession, action: ResourceAction[Any], respon
     if not action.step or mutation is None or (mutation.then and not _next_action(session, mutation, response)[1]):
         return ""
     return f"{action.step.capitalize()} completed"
-
-
-def _open_target(screen: ConsoleScreen, target: tuple[str, str]) -> None:
-    screen.console.call_later(screen.console.go_to_view, _view_of(target))
 
 
 def _view_of(target: tuple[str, str]) -> ViewState:

@@ -434,11 +434,6 @@ class ListScreen(RecordScreen):
         self.read_source()
 
     @property
-    def is_arranging(self) -> bool:
-        """Whether previous rows of a long list are shown while a worker updates them."""
-        return self.listing.is_under_way
-
-    @property
     def is_filtered(self) -> bool:
         return self._query is not None
 
@@ -448,7 +443,7 @@ class ListScreen(RecordScreen):
         return self._query.text if self._query else ""
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
-        if self._total and not self.listing.shown and self.is_arranging:
+        if self._total and not self.listing.shown and self.listing.is_under_way:
             does = "searching" if self.listing.work == "searching" else "listing"
             number = grouped_number(self._total)
             return (line(f"{does} {number} {self.spec.name}{self.console.glyphs.ellipsis}"),)
@@ -626,7 +621,7 @@ class ListScreen(RecordScreen):
     def _count_matches(self) -> None:
         # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
-            so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
+            so_far = self.console.glyphs.ellipsis if self.listing.is_under_way else ""
             bar = self.query_one("#filter", FilterBar)
             count = f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}"
             if meant := self._typed_flag_text(bar.text):

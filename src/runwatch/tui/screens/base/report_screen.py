@@ -104,10 +104,6 @@ class ReportScreen(PeriodScreen):
             title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(self.age_span(state),)
         )
 
-    def room_of(self, name: str) -> Callable[[Sequence[SafeText]], int]:
-        """Return a function that computes the width for plots in a pane."""
-        return self.query_one(f"#{name}-text", DetailView).value_cells
-
     # Updates.
 
     def on_mount(self) -> None:

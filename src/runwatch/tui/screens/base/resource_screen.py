@@ -283,7 +283,7 @@ class ResourceScreen(ListScreen):
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
         most: int | None = None
-        if not (self.has_class("-filtering") or self.is_arranging):
+        if not (self.has_class("-filtering") or self.listing.is_under_way):
             # A filter that is being typed moves no pane.
             self._fitted_rows = len(self.listing.shown)
         if shown == "below" and not share and self._total:
@@ -538,7 +538,7 @@ class ResourceScreen(ListScreen):
 
     def _arrive(self) -> None:
         """Move the cursor to the end of the list once that is read, unless the user has moved it meanwhile."""
-        if self._left_at is None or self.is_going_to_end or self.is_arranging:
+        if self._left_at is None or self.is_going_to_end or self.listing.is_under_way:
             return
         left_at, self._left_at = self._left_at, None
         if self._goes_to_end and self.table.cursor_key == left_at:

@@ -179,7 +179,7 @@ class ProblemsScreen(ResourceScreen):
         """Read what the filter searches. If nothing matches and the text contains an id, search for the id."""
         await self._source.read()
         self.show_rows()
-        if contains_id(text) and self._query is not None and not self.listing.shown and not self.is_arranging:
+        if contains_id(text) and self._query is not None and not self.listing.shown and not self.listing.is_under_way:
             self._find(text)
 
     def _find(self, text: str) -> None:

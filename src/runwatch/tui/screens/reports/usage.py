@@ -100,7 +100,7 @@ class UsageScreen(ReportScreen):
         self._draw_account()
         context, period = self.console.render_context(), self.period
         names = NameLookup(self.console.records(Arm), self.console.records(ApiKey))
-        room_of = self.room_of("usage")
+        room_of = self.query_one("#usage-text", DetailView).value_cells
         usage, evals = self.reports_for(period)
 
         def sections_of(record: Usage) -> Sequence[DetailSection]:
