@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.css.query import NoMatches
@@ -162,11 +164,12 @@ class NavigatingApp(Console):
 
     def action_history(self, steps: int) -> None:
         """Go back or forward in the view history, restoring each view."""
-        self.call_later(self._move, steps)
+        end = "This is the first view." if steps < 0 else "This is the newest view."
+        self.call_later(self._move, partial(self.history.move, steps), end)
 
     def action_last_view(self) -> None:
         """Go to the previous view; a second call returns."""
-        self.call_later(self._swap)
+        self.call_later(self._move, self.history.swap, "There is no other view yet.")
 
     def action_back_or_quit(self) -> None:
         """Go back one level as ``esc`` does; at a root, ask once and quit."""
@@ -217,19 +220,11 @@ class NavigatingApp(Console):
             left.append(f"{what} an unknown outcome")
         return "; ".join([how, *left]) + "." if left else f"{how}{otherwise}."
 
-    async def _move(self, steps: int) -> None:
+    async def _move(self, move: Callable[[], ViewState | None], end: str) -> None:
         self._keep_present()
-        view = self.history.move(steps)
+        view = move()
         if view is None:
-            self.console_screen.notify_user("This is the first view." if steps < 0 else "This is the newest view.")
-        else:
-            await self._show(view)
-
-    async def _swap(self) -> None:
-        self._keep_present()
-        view = self.history.swap()
-        if view is None:
-            self.console_screen.notify_user("There is no other view yet.")
+            self.console_screen.notify_user(end)
         else:
             await self._show(view)
 

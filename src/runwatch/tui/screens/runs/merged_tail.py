@@ -181,7 +181,7 @@ class MergedTailScreen(EventScreen):
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_text(),
             age=(known, (silent, Role.BAD)) if silent else (known,),
-            counters=self.tail.new_text(self._stored()),
+            counters=self.tail.new_text(sum(each.count for each in self._updates(self._events.run_ids))),
         )
 
     # User input.
@@ -326,10 +326,7 @@ class MergedTailScreen(EventScreen):
 
     def _silent_text(self) -> SafeText:
         """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
-        session = self.console.session
-        if session is None or self._events is None:
-            return line("")
-        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
+        updates = self._updates(self._followed)
         failures = [failure for each in updates if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in updates if each.unkept is not None), None):
@@ -342,23 +339,20 @@ class MergedTailScreen(EventScreen):
     def _wait_text(self) -> str:
         """Return why no events are read now, and when the first read goes."""
         session = self.console.session
-        if session is None or self._events is None or self.tail.is_paused:
+        if session is None or self.tail.is_paused:
             return ""
         waits = self.tail_wait_text(session, *self._followed)
         return f" {self.console.glyphs.dot} {waits}" if waits else ""
 
-    def _stored(self) -> int:
+    def _updates(self, run_ids: Iterable[str]) -> list[TailUpdate]:
         session = self.console.session
-        runs = () if session is None or self._events is None else self._events.run_ids
-        return sum(session.live.tails.last_update(run_id).count for run_id in runs) if session is not None else 0
+        return [] if session is None else [session.live.tails.last_update(run_id) for run_id in run_ids]
 
     def _is_read(self) -> bool:
         """Return whether the service has said of every run what events there are."""
-        session = self.console.session
-        if session is None or self._events is None:
-            return False
-        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
-        return all(each.answered_at is not None or each.is_complete for each in updates)
+        updates = self._updates(self._followed)
+        is_connected = self.console.session is not None
+        return is_connected and all(each.answered_at is not None or each.is_complete for each in updates)
 
     def _list_state(self) -> PaneState:
         """Return the state of the list of runs, which shows what is live."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
@@ -146,12 +146,6 @@ class FormFields(VerticalScroll, can_focus=False):
         rest = problems.get(FORM_LEVEL, "")
         self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._mark()
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self._mark()
-
     def _hint(self, field: FormField) -> str:
         """Return what a field takes and its suggestions, or the name of the current value if it has one."""
         words = self._offered[field.id]
@@ -166,6 +160,8 @@ class FormFields(VerticalScroll, can_focus=False):
         offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} known"
         return f"{field.hint}; up and down: {offered}"
 
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _mark(self) -> None:
         app = get_app(self)
         for field in self._fields:

@@ -53,6 +53,7 @@ class DetailView(LineList, inherit_bindings=False):
     resource or, without one, by the screen and the id of the view.
     """
 
+    HIDES_CURSOR = True
     BINDINGS = make_bindings("detail")
 
     is_stale = reactive(default=False)
@@ -200,10 +201,6 @@ class DetailView(LineList, inherit_bindings=False):
         for text, role in row.pieces:
             segments.append(self.piece(text, Role.QUIET if self.is_stale and role != ACCENT else role, style))
         return segments
-
-    def cursor_style(self) -> Style:
-        """Highlight the cursor only with the focus: details are read more than navigated."""
-        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
         """Return the text without the marks of the margin."""

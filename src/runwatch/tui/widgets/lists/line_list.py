@@ -47,6 +47,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     HEAD_ROWS: ClassVar[int] = 0
+    """Rows above the lines that do not scroll."""
+
+    HIDES_CURSOR: ClassVar[bool] = False
+    """Whether the cursor is highlighted only with the focus, in what is read more than navigated."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {_CURSOR, _CURSOR_QUIET, _LINE}
     DEFAULT_CSS = """
     LineList {
@@ -221,7 +226,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def cursor_style(self) -> Style:
         """Return the style of the cursor's line, brighter if the list has the focus."""
-        return self.get_component_rich_style(_CURSOR if self.has_focus else _CURSOR_QUIET)
+        without = _LINE if self.HIDES_CURSOR else _CURSOR_QUIET
+        return self.get_component_rich_style(_CURSOR if self.has_focus else without)
 
     def piece(self, text: SafeText, role: str, style: Style) -> Segment:
         return to_segment(text, style + get_app(self).role_style(role))

@@ -498,6 +498,8 @@ class ConfirmDialog(Dialog[None]):
 
 
 class _Outcomes(LineList):
+    HIDES_CURSOR = True
+
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="dialog-rows")
         self._dialog_rows = tuple(rows)
@@ -527,9 +529,6 @@ class _Outcomes(LineList):
             to_segment(line(" " * (room - spans_width(shown) + 2)), style),
             *self.pieces(((truncate(text, OUTCOME_CELLS, mark), role) for text, role in outcome), style),
         ]
-
-    def cursor_style(self) -> Style:
-        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def on_mount(self) -> None:
         self.set_size()

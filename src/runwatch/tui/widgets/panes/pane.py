@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from textual import events
+from textual import events, on
 from textual.containers import Container
 from textual.content import Content
 from textual.geometry import Region
@@ -104,12 +104,6 @@ class Pane(Container):
     def on_resize(self, event: events.Resize) -> None:
         self._write_edge()
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._show_focus()
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self._show_focus()
-
     async def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self._focus_inside()
@@ -127,6 +121,8 @@ class Pane(Container):
         if inside is not None:
             inside.focus()
 
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _show_focus(self) -> None:
         # When the focus moves between two widgets of this pane, the blur event may arrive after the focus event.
         focused = self.has_focus_within
