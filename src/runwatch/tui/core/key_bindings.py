@@ -54,7 +54,6 @@ class KeyAction(NamedTuple):
 
     @property
     def scope(self) -> KeyScope:
-        """Where it works."""
         scope: KeyScope = self.id.partition(".")[0]  # type: ignore[assignment]
         return scope
 

@@ -27,7 +27,6 @@ an export is being written.
 
 
 def shorten_switch_interval() -> None:
-    """Make threads release the interpreter sooner."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 

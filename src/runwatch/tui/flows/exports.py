@@ -78,7 +78,6 @@ def _chosen_text(screen: RecordScreen, count: int) -> str:
 
 
 def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
-    """Return the item that exports a run's events."""
     what = f"events of {short_id(run_id, screen.console.glyphs)}: {_EVENTS_TITLE}"
     return MenuItem(line("events"), partial(export_events, screen, run_id), line(what))
 

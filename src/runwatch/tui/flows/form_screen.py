@@ -136,7 +136,6 @@ class FormScreen(CoveringScreen):
         raise NotImplementedError
 
     def before_fields(self) -> Sequence[Widget]:
-        """Return the widgets above the fields."""
         return ()
 
     def typed(self, values: Mapping[str, str]) -> None:
@@ -218,7 +217,6 @@ class FormScreen(CoveringScreen):
         start_worker(self, work, "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Open the dialog, or close the form."""
         if event.button.id == "leave":
             self.action_back()
         else:
@@ -340,7 +338,6 @@ class FormScreen(CoveringScreen):
             self.show_request()
 
     def _set_value(self, id: str, value: str) -> None:
-        """Store the current value of a field."""
         if self._values.get(id) == value:
             return
         self._values[id] = value

@@ -131,7 +131,6 @@ class ConsoleScreen(Screen[None]):
 
     @property
     def console(self) -> Console:
-        """The app, as screens know it."""
         assert isinstance(self.app, Console)
         return self.app
 
@@ -371,7 +370,6 @@ class ConsoleScreen(Screen[None]):
             self.nothing_to_copy()
 
     def nothing_to_copy(self) -> None:
-        """Say that a key for copying has nothing here."""
         self.notify_user("Nothing to copy.", Role.WARN)
 
     def connected_session(self) -> ServiceSession | None:
@@ -494,7 +492,6 @@ class ConsoleScreen(Screen[None]):
         self.close_filter()
 
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
-        """Update the screen; requests under way continue."""
         message.dialog.sender.leave()
         self.data_changed(frozenset())
         self.dialog_closed(message.dialog)
@@ -563,7 +560,6 @@ class ConsoleScreen(Screen[None]):
             self.console.call_later(self.console.open_record, *message.link)
 
     def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
-        """Say why nothing opens."""
         self.notify_user(f"{message.words}: nothing to open", Role.WARN)
 
     def on_worker_failed(self, message: WorkerFailed) -> None:

@@ -34,7 +34,6 @@ class FileSource(StoreSource):
         self._sought = text
 
     def items(self) -> Sequence[Any]:
-        """Return the records, or those found by id."""
         every = super().items()
         if not self._sought:
             return every

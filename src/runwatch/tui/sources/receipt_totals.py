@@ -130,7 +130,6 @@ class UsageReconciler:
         return max(0.0, self._since[1] - usage_at, usage_at - listed_at)
 
     def refresh(self) -> None:
-        """Read the report again now."""
         self._reports.refresh()
 
     def close(self) -> None:

@@ -41,7 +41,6 @@ async def load_records(session: ServiceSession, kind: type[R], *, reads_again: b
 
 
 def known_records(session: ServiceSession, kind: type[R]) -> Sequence[R]:
-    """Return the records of a kind from the store."""
     return cast("Sequence[R]", session.store.collection(session.scope.profile, kind.KIND).records)
 
 
@@ -91,7 +90,6 @@ async def _read(session: ServiceSession, kind: type[Record]) -> None:
 
 
 def store_record(session: ServiceSession, record: Record) -> None:
-    """Store a record that the service has just sent."""
     now, monotonic = session.clock.now(), session.clock.monotonic()
     session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
 

@@ -31,7 +31,6 @@ class ReportReader:
             self._poller.show(*reports)
 
     def refresh(self) -> None:
-        """Read the shown reports now."""
         if self._poller is not None:
             self._poller.refresh()
 

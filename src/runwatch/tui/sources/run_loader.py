@@ -128,7 +128,6 @@ class RunLoader:
             detail.show_read(tab, sections)
 
     def _report(self, run_id: str, what: str, error: ApiError) -> None:
-        """Show why a read failed in place of its content."""
         key = self._screen.console.keys.shown("screen.refresh")
         self._show(run_id, what, _failed_sections(what, error, key))
 

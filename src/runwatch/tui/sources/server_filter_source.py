@@ -54,7 +54,6 @@ class ServerFilterSource:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the service rejected the filter."""
         failure = self._collection.failure
         return failure is not None and failure.problem is not None and failure.problem.status in _REFUSED
 
@@ -64,7 +63,6 @@ class ServerFilterSource:
         return self._collection.read_at is not None and not self.is_refused
 
     def open(self) -> None:
-        """Start polling the filtered list."""
         self._session.live.start_filtered_list(self._kind, self._name, lambda: self.parameters)
 
     def close(self) -> None:
@@ -73,7 +71,6 @@ class ServerFilterSource:
         self._session.store.forget(self._session.scope.profile, self._name)
 
     def continuations(self) -> Sequence[ListContinuation]:
-        """Return what reads on in the filtered list."""
         continuation = self._session.live.continuation(self._name)
         return () if continuation is None else (continuation,)
 

@@ -200,7 +200,6 @@ class _CommandRun:
 
 
 def run_calls(screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
-    """Run the calls of a command, one after another."""
     _CommandRun(screen, command, calls).start()
 
 

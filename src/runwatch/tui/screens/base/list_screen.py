@@ -120,7 +120,6 @@ class ListScreen(RecordScreen):
     # Updates.
 
     def use(self, source: RowSource) -> None:
-        """Switch to another row source."""
         self._source = source
         self.read_source()
         self.look_further()

@@ -107,7 +107,6 @@ class ReportScreen(PeriodScreen):
     # Updates.
 
     def on_mount(self) -> None:
-        """Start reading, and show what is known."""
         self.choose_tab()
         self.session_opened()
 

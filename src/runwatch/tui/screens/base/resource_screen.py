@@ -180,7 +180,6 @@ class ResourceScreen(ListScreen):
         return chosen.columns
 
     def detail_pane(self) -> Pane:
-        """Return the second pane."""
         return Pane(self.detail(), id="detail")
 
     def detail(self) -> Widget:
@@ -478,7 +477,6 @@ class ResourceScreen(ListScreen):
             self.show_detail()
 
     def show_detail(self) -> None:
-        """Draw the record at the cursor."""
         from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 
         row = self.row
@@ -652,7 +650,6 @@ class ResourceScreen(ListScreen):
         return super().check_action(action, parameters)
 
     def _can(self, name: str) -> bool:
-        """Return whether the resource has an action."""
         return bool((name == "new" and self.spec.create_actions) or self._actions_named(name))
 
     def _actions_named(self, name: str) -> list[ResourceAction[Any]]:

@@ -79,7 +79,6 @@ class ActivitySource:
         return self._filed[1]
 
     def state(self) -> PaneState:
-        """Return the state; entries are fresh once read."""
         if self.file is not None:
             return self.file.state()
         if self.asked is None:

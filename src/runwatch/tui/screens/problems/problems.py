@@ -72,7 +72,6 @@ class ProblemsScreen(ResourceScreen):
         return ProblemPanel(id="detail")
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """Return a filter bar that accepts whole emails."""
         return ProblemFilterBar(complete, id="filter")
 
     def form_field(self, entry: ProblemEntry) -> str | None:
@@ -83,7 +82,6 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def panel(self) -> ProblemPanel:
-        """The second pane."""
         return self.query_one("#detail", ProblemPanel)
 
     # Content.
@@ -132,7 +130,6 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some rows are hidden."""
         return super().is_filtered or bool(self._sought)
 
     @property

@@ -31,7 +31,6 @@ class RequestsScreen(ResourceScreen):
         self._kept_s = 0
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions, copying first."""
         own: tuple[KeyHint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
         return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
 

@@ -128,17 +128,14 @@ class MultiProfileListScreen(MultiProfileBase):
         return TemplateSource(inner, lambda: profiles.session(name)) if self.spec.record is Template else inner
 
     def begin_reading(self, session: ServiceSession) -> None:
-        """Start polling a profile's records."""
         if session is not self.console.session:
             session.live.start_list(self.spec.record)
 
     def end_reading(self, session: ServiceSession) -> None:
-        """Stop polling a profile's records."""
         if session is not self.console.session:
             session.live.stop_list(self.spec.record)
 
     def read_again(self, session: ServiceSession) -> None:
-        """Read a profile's records now."""
         session.live.ask(self.spec.record)
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:

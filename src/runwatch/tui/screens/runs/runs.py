@@ -224,7 +224,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.console.session.live.tails.unfollow(self._shown, self)
 
     def show_detail(self) -> None:
-        """Show the run under the cursor, and follow it."""
         if not self._has_detail:
             return
         row = self.row

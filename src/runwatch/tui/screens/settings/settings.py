@@ -162,7 +162,6 @@ class SettingsScreen(ConsoleScreen):
         self.show_rows()
 
     def select_setting(self, key: str) -> None:
-        """Put the cursor on a setting."""
         self.filter_typed("")
         self.table.select(key)
 
@@ -321,7 +320,6 @@ class SettingsScreen(ConsoleScreen):
         self.query_one("#settings-about", Pane).set_border_text(title=shown)
 
     def crumbs_note(self) -> StyledSpans | None:
-        """Return what is searched for, if anything."""
         return (label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None
 
     def filter_typed(self, text: str) -> None:

@@ -135,13 +135,11 @@ class FilterBar(Horizontal):
             self._state.update(to_content(matching, Role.QUIET))
 
     def show_meaning(self, meaning: SafeText) -> None:
-        """Explain what is being typed."""
         self._make()
         self._input.remove_class("-invalid")
         self._show_state(meaning, Role.QUIET)
 
     def show_error(self, reason: SafeText) -> None:
-        """Show why a filter is not applied."""
         self._make()
         self._input.add_class("-invalid")
         self._show_state(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
@@ -162,7 +160,6 @@ class FilterBar(Horizontal):
         self.post_message(self.Submitted(event.value))
 
     def action_complete(self) -> None:
-        """Accept the completion, if there is one."""
         completion = None if self._complete is None else self._complete(self._input.value)
         if completion is not None:
             self._input.value = completion

@@ -92,14 +92,12 @@ class FormFields(VerticalScroll, can_focus=False):
         yield from self._after
 
     def values(self) -> dict[str, str]:
-        """Return the current values by field id."""
         return {field.id: self.input(field.id).value for field in self._fields}
 
     def input(self, id: str) -> FieldInput:
         return self._inputs[id]
 
     def inputs(self) -> Iterator[FieldInput]:
-        """Iterate over the inputs in order."""
         for field in self._fields:
             yield self.input(field.id)
 

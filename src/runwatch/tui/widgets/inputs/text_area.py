@@ -85,7 +85,6 @@ class MultilineInput(TextArea):
         super().undo()
 
     def redo(self) -> None:
-        """Redo the last undone change."""
         self._stand_on_a_line_that_stays()
         super().redo()
 

@@ -74,14 +74,12 @@ class ValueEditor(Vertical):
         yield Static(id="value-state")
 
     def edit(self, row: SettingsRow) -> None:
-        """Take the focus and edit a row's value."""
         self._row = row
         self.query_one("#value-key", Static).update(to_content(((line(f"{row.edits}{'.' * row.adds} "), ACCENT),)))
         self._put(row.text)
         self._input.focus()
 
     def refuse(self, reason: SafeText) -> None:
-        """Show why the value was not saved."""
         self._input.add_class("-invalid")
         self._say(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
 

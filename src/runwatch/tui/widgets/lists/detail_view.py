@@ -381,7 +381,6 @@ class DetailView(LineList, inherit_bindings=False):
         self.show_cursor()
 
     def _part_at_cursor(self) -> FoldHeader | None:
-        """Return the innermost part at the cursor."""
         part = self._rows[self._cursor].part if self._rows else ()
         return next((row.head for row in self._rows if row.head is not None and row.head.key == part), None)
 

@@ -170,7 +170,6 @@ class EventLog(LineList, inherit_bindings=False):
         return self._following
 
     def set_following(self, following: bool) -> None:
-        """Start or stop following the end."""
         if following == self._following:
             return
         self._following = following
@@ -256,7 +255,6 @@ class EventLog(LineList, inherit_bindings=False):
             self.set_following(False)
 
     def line_opened(self) -> None:
-        """Post :class:`LineOpened`."""
         self.post_message(self.LineOpened(self._cursor))
 
     def show_cursor(self) -> None:

@@ -133,12 +133,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def rows_in_sight(self) -> int:
-        """The number of lines the window shows."""
         return max(1, self.size.height - self.HEAD_ROWS)
 
     @property
     def rows_below(self) -> int:
-        """The number of rows below the window."""
         return max(0, self.rows_to_scroll() + self.HEAD_ROWS - round(self.scroll_y) - self.size.height)
 
     @property
@@ -347,7 +345,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
                 yield position[0], region.y + row
 
     def _refresh_lines(self, *indices: int) -> None:
-        """Redraw only these lines."""
         for row in range(self.HEAD_ROWS, self.size.height):
             position = self.row_at(row)
             if position is not None and position[0] in indices:

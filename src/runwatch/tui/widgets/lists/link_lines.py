@@ -45,7 +45,6 @@ class LinkLines(LineList, inherit_bindings=False):
 
     @property
     def room(self) -> int:
-        """The cells available to a line."""
         return max(0, self.cells - MARGIN)
 
     @property
@@ -166,7 +165,6 @@ class LinkLines(LineList, inherit_bindings=False):
         return [spot for spot in self._lines[index] if spot.way is not None] if index < len(self._lines) else []
 
     def _chosen(self, index: int) -> int:
-        """Return the index of the part under the cursor."""
         columns = [number for number, spot in enumerate(self._lines[index]) if spot.way is not None]
         return columns[min(self._column, len(columns) - 1)]
 
@@ -190,7 +188,6 @@ class LinkTable(LinkLines):
     _head: LinkedLine = ()
 
     def show_table(self, head: LinkedLine, lines: Sequence[LinkedLine]) -> None:
-        """Show another heading and other lines."""
         if head != self._head:
             self._head = head
             self.refresh()

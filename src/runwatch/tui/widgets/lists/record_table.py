@@ -222,7 +222,6 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def rows_above(self) -> int:
-        """The number of rows above the window."""
         return min(round(self.scroll_y), len(self.rows))
 
     def select(self, key: str) -> bool:
@@ -390,7 +389,6 @@ class RecordTable(LineList, inherit_bindings=False):
         super().move_cursor(index)
 
     def line_opened(self) -> None:
-        """Post :class:`RowOpened`."""
         if self.cursor_key is not None:
             self.post_message(self.RowOpened(self.cursor_key))
 
@@ -432,7 +430,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self._lay_out()
 
     async def on_click(self, event: events.Click) -> None:
-        """Request a sort order when a head is clicked."""
         offset = event.get_content_offset(self)
         if offset is None or offset.y >= self.HEAD_ROWS or self.text_selection is not None:
             return
@@ -664,7 +661,6 @@ class RecordTable(LineList, inherit_bindings=False):
             self._refresh_lines(*changed)
 
     def _present_looks(self) -> _Looks:
-        """Return the current visible state."""
         top = round(self.scroll_y)
         sight = range(top, min(len(self.rows), top + self.rows_in_sight))
         columns = [placed.column for placed in self._placed]

@@ -371,7 +371,6 @@ class ConfirmDialog(Dialog[None]):
     # Called on user input.
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Leave, confirm, copy or retry."""
         if event.button is self._confirm_button:
             self._send()
         elif event.button is self._again:
@@ -391,7 +390,6 @@ class ConfirmDialog(Dialog[None]):
             self._confirm_button.focus()
 
     def on_panel_closed(self) -> None:
-        """Leave the dialog together with its problem."""
         self.action_leave()
 
     def on_copy_requested(self, event: CopyRequested) -> None:
@@ -457,7 +455,6 @@ class ConfirmDialog(Dialog[None]):
 
     @property
     def _cells(self) -> int:
-        """The cells of a text in the pane."""
         return min(self.size.width, MAX_CELLS) - FRAME_CELLS
 
     def _is_typed(self, text: str) -> bool:

@@ -147,7 +147,6 @@ class Menu(ModalOverlay):
         return self._is_about_record if action in {"copy", "copy_menu"} else True
 
     def action_mark(self) -> None:
-        """Mark or unmark the item at the cursor."""
         lines = self.query_one(_Items)
         if self._mark is not None:
             items, cursor = self._mark(lines.cursor)

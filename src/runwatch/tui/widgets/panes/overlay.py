@@ -47,7 +47,6 @@ class Overlay(Pane):
         self.post_message(self.Ready(self))
 
     def close(self) -> None:
-        """Close, and return the focus."""
         self.is_leaving = True
         if self.before is not None and self.before.is_attached:
             self.screen.set_focus(self.before)

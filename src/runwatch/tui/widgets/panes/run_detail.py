@@ -95,7 +95,6 @@ class RunDetail(Vertical):
 
     @property
     def tab(self) -> str:
-        """The id of the active view."""
         return self._tabs.active
 
     @property
@@ -128,7 +127,6 @@ class RunDetail(Vertical):
         self._draw()
 
     def show_call_errors(self, errors: tuple[CallError, ...]) -> None:
-        """Show how providers refused the run's calls."""
         self._call_errors = errors
         self._draw()
 
@@ -147,15 +145,12 @@ class RunDetail(Vertical):
             self.query_one(f"#{message.tab}").focus()
 
     def show_search(self, *, found: int, total: int) -> None:
-        """Show how many events match."""
         self.query_one(FilterBar).show_count(line(f"{grouped_number(found)}/{grouped_number(total)}"))
 
     def show_search_error(self, reason: str) -> None:
-        """Show why the text is not a valid filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
     def clear_search(self) -> None:
-        """Clear the search, for another run."""
         self._search = ""
         self.remove_class("-searching")
 

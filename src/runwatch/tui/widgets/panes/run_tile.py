@@ -40,7 +40,6 @@ class RunTile(Pane):
 
     @property
     def rows(self) -> int:
-        """Number of events that fit."""
         return max(1, self.content_size.height)
 
     @property
