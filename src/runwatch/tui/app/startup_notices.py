@@ -44,8 +44,8 @@ class StartupNotices:
             # Its keys are text: they wait until it is left.
             return
         warnings = self._console.warnings
-        self._show(screen, "warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
-        self._show(screen, "welcome", self._welcome)
+        screen.show_lines("warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
+        screen.show_lines("welcome", self._welcome)
 
     def pressed(self, key: str) -> bool:
         """Process a key; return whether it only hid the warnings."""
@@ -67,18 +67,7 @@ class StartupNotices:
     def _end_welcome(self) -> None:
         if not self._is_over:
             self._is_over, self._welcome = True, ()
-            self._show(self._console.console_screen, "welcome", ())
-
-    def _show(self, screen: ConsoleScreen, id: str, words: Sequence[StyledSpans]) -> None:
-        if not words and not screen.query(f"#{id}"):
-            return
-        from runwatch.tui.widgets.panes.notice import Notice
-
-        note = next(iter(screen.query(f"#{id}").results(Notice)), None)
-        if note is not None:
-            note.say(words)
-        elif words:
-            screen.mount(Notice(words, id=id), before="#status")
+            self._console.console_screen.show_lines("welcome", ())
 
 
 def welcome_text(*, is_running: bool) -> tuple[StyledSpans, ...]:

@@ -23,7 +23,6 @@ from runwatch.tui.sources.events.event_sequences import find_events
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.tui.widgets.panes.notice import Notice
 from runwatch.view.export.file_formats import (
     FILE_FORMATS,
     FORMAT_TITLES,
@@ -197,11 +196,8 @@ def _show_path(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
     if cell_width(path) + cell_width(what) <= screen.size.width - _BESIDE:
         screen.notify_user(f"{path}   {what}")
         return
-    note = next(iter(screen.query("#exported").results(Notice)), None)
-    if note is None:
-        note = Notice((), id="exported")
-        screen.mount(note, before="#status")
-    note.say([line(f"written: {what}"), *wrap_text(path, max(20, screen.size.width - 2))], for_s=2 * NOTICE_S)
+    lines = [line(f"written: {what}"), *wrap_text(path, max(20, screen.size.width - 2))]
+    screen.show_lines("exported", lines, for_s=2 * NOTICE_S)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> bool:

@@ -356,6 +356,18 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(add_service(notice, self.console.shell_service)), role),), for_s)
 
+    def show_lines(self, id: str, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
+        """Show lines above the hints, for some seconds or until they are replaced; none hide those there are."""
+        if not texts and not self.query(f"#{id}"):
+            return
+        from runwatch.tui.widgets.panes.notice import Notice
+
+        note = next(iter(self.query(f"#{id}").results(Notice)), None)
+        if note is None:
+            note = Notice(id=id)
+            self.mount(note, before="#status")
+        note.say(texts, for_s=for_s)
+
     def clear_notice(self, notice: str | None = None) -> None:
         """Remove the notice, for another view of this screen; with ``notice`` only this one."""
         for status in self.query(StatusBar):

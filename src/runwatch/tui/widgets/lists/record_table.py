@@ -135,19 +135,11 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._follows_top = True
         self._sorted_by: tuple[str, bool] | None = None
-        self._natural: list[int] = [0] * len(self._columns)
-        self._in_sight: list[int] = [0] * len(self._columns)
-        self._short_ids: list[int] = [0] * len(self._columns)
         self.assumed: Mapping[str, str] = {}
-        self._labelled: set[str] = set()
-        self._texts: Final[dict[str, set[SafeText]]] = {
-            column.id: set() for column in columns if column.keeps_difference
-        }
         self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
         self._cuts_for: object = None
         self._used: set[str] = set()
-        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
-        self._sampled: tuple[TableRow, ...] = ()
+        self.forget_widths()
         self._placed: tuple[PlacedColumn, ...] = ()
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
@@ -196,17 +188,18 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def measure_again(self) -> None:
         """Measure the first rows again on the next :meth:`show`, because the content of the same rows changed."""
-        self._sampled = ()
+        self._sampled: tuple[TableRow, ...] = ()
 
     def forget_widths(self) -> None:
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
         self._in_sight = [0] * len(self._columns)
         self._short_ids = [0] * len(self._columns)
-        self._labelled.clear()
-        for texts in self._texts.values():
-            texts.clear()
-        self._kept = None, frozenset()
+        self._labelled: set[str] = set()
+        self._texts: dict[str, set[SafeText]] = {
+            column.id: set() for column in self._columns if column.keeps_difference
+        }
+        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self.measure_again()
 
     @property

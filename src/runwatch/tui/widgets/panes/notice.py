@@ -23,9 +23,7 @@ class Notice(Static):
     }
     """
 
-    def __init__(self, texts: Sequence[StyledSpans], *, id: str) -> None:
-        super().__init__(to_lines(texts), id=id)
-        self._end: Timer | None = None
+    _end: Timer | None = None
 
     def say(self, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
         """Show other texts, for some seconds or without a limit, or hide the notice."""
