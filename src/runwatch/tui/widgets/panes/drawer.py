@@ -27,13 +27,16 @@ class Drawer(Pane):
     """
 
     def __init__(self) -> None:
-        super().__init__(DetailView(), edge=BorderText(counters=(label_span("y copy  esc back"),)))
+        super().__init__(edge=BorderText(counters=(label_span("y copy  esc back"),)))
         self._copied = copied_word("")
 
     def show(self, title: StyledSpans, text: SafeText, exact: CopiedText) -> None:
         """Show another text, formatted for reading; the exact one is copied."""
         self._copied = exact
         self.set_border_text(title=title)
+        if not self.children:
+            # Created on first use: most drawers are never opened.
+            self.mount(DetailView())
         view = self.query_one(DetailView)
         view.show([text_section(block(text))])
         view.reset()
