@@ -324,7 +324,7 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
         arguments.append(ArgumentSpec("ID", text, "1" if is_one else "+", names=spec.kind))
     for field in fields.values():
         if field.option is not None and field.option.is_argument:
-            arguments.append(ArgumentSpec(field.option.name, field.option.help, names=field.option.names))
+            arguments.append(ArgumentSpec(field.option.name, field.option.help))
         else:
             flags += _field_flags(field)
     if fields and (is_made or mutations[0].changes_only):
@@ -345,7 +345,7 @@ def _field_flags(field: FormField) -> Iterator[OptionSpec]:
     assert option is not None
     kind = {"list": "texts", "number": "count" if option.is_whole else "number"}.get(field.kind, "text")
     choices = field.choices if field.kind == "choice" and not option.is_open else ()
-    yield OptionSpec(option.name, option.help, option.metavar, kind, choices, names=option.names)
+    yield OptionSpec(option.name, option.help, option.metavar, kind, choices)
     no, text = option.negative
     if no:
         yield OptionSpec(no, text)

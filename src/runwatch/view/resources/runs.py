@@ -17,7 +17,7 @@ from runwatch.view.runs.decision_packet import (
     run_outcome_title,
     verdict_column,
 )
-from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
+from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
 from runwatch.view.spec.resource import (
@@ -523,5 +523,5 @@ RUNS: Final = ResourceSpec[RunFacts](
     ),
     facets=("status", "reason", "verdict", "model", "provider", "class", "mode"),
     links=(RecordLink("receipt", "receipt", lambda run: run.id if run.is_final else None),),
-    subject=run_facts,
+    subject=RunFacts,
 )  # fmt: skip

@@ -351,11 +351,6 @@ def find_states(events: Iterable[RunEvent]) -> frozenset[str | None]:
     return frozenset(event.state for event in events)
 
 
-def run_facts(record: Run) -> RunFacts:
-    """Return the facts of a run from its record alone."""
-    return RunFacts(record)
-
-
 def parse_submitted_request(body: object) -> SubmittedRequest | None:
     """Return a decoded request body as a record, or ``None`` if it is not an object."""
     return SubmittedRequest(body) if isinstance(body, dict) else None

@@ -16,14 +16,6 @@ is a duration such as ``30d`` and becomes whole seconds.
 """
 
 
-def _nothing(_: object) -> str:
-    return ""
-
-
-def _own_id(record: Record) -> str | None:
-    return record.id
-
-
 def _own_name(record: Record) -> str:
     name = record.raw.get("display_name")
     return name if isinstance(name, str) else ""
@@ -40,7 +32,7 @@ class Suggestions:
     """
 
     kind: type[Record]
-    value: Callable[[Any], str | None] = _own_id
+    value: Callable[[Any], str | None] = lambda record: record.id
     name: Callable[[Any], str] = _own_name
 
 
@@ -52,7 +44,6 @@ class FieldOption:
         name: With dashes for an option (``--url``), without for the placeholder of an argument (``NAME``).
         metavar: Placeholder of the value; empty for a switch.
         negative: The switch that means ``no``, and its help; empty if only ``yes`` can be given.
-        names: The ``KIND`` of the record that the value names, for shell completion; empty for anything else.
         is_required: Whether the command needs it; ``None`` if the form decides, see :attr:`FormField.is_required`.
         uses_start: Whether to use the form's initial value if the option is left out and the enclosing object is sent.
         is_whole: Whether a number must be a whole number, 0 or more.
@@ -63,7 +54,6 @@ class FieldOption:
     metavar: str = ""
     help: str
     negative: tuple[str, str] = ("", "")
-    names: str = ""
     is_required: bool | None = None
     uses_start: bool = False
     is_whole: bool = False
@@ -98,7 +88,7 @@ class FormField:
     hint: str
     id: str = ""
     kind: FieldKind = "text"
-    start: Callable[[Any], str] = _nothing
+    start: Callable[[Any], str] = lambda _: ""
     choices: tuple[str, ...] = ()
     offer: Suggestions | None = None
     is_required: bool = False
@@ -129,7 +119,7 @@ class Prerequisite:
     """
 
     operation: str
-    lacks: Callable[[Mapping[str, Any]], str] = _nothing
+    lacks: Callable[[Mapping[str, Any]], str] = lambda _: ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

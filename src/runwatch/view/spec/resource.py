@@ -143,10 +143,6 @@ class Column(Field[S]):
         return with_role(self.format(value, context)) if self.format is not None else None
 
 
-def _nothing(_: object) -> str:
-    return ""
-
-
 class LineTarget(NamedTuple):
     """What a detail line opens when the user follows it.
 
@@ -157,10 +153,6 @@ class LineTarget(NamedTuple):
 
     target: object
     words: SafeText
-
-
-def _nowhere(_: object, __: object) -> LineTarget | None:
-    return None
 
 
 class MemberLine(NamedTuple):
@@ -176,7 +168,7 @@ class MemberLine(NamedTuple):
     path: str
     label: str = ""
     format: Callable[[object, RenderContext], CellText] | None = None
-    leads: Callable[[Any, Any], LineTarget | None] = _nowhere
+    leads: Callable[[Any, Any], LineTarget | None] = lambda _, __: None
 
 
 class ComputedLine(NamedTuple):
@@ -191,8 +183,8 @@ class ComputedLine(NamedTuple):
 
     label: str
     draw: Callable[[Any, Any, RenderContext], CellText | None]
-    shows: Callable[[Any], str] = _nothing
-    leads: Callable[[Any, Any], LineTarget | None] = _nowhere
+    shows: Callable[[Any], str] = lambda _: ""
+    leads: Callable[[Any, Any], LineTarget | None] = lambda _, __: None
 
 
 class SectionSpec(NamedTuple):
@@ -249,14 +241,6 @@ class DetailTab(NamedTuple):
     action: ResourceAction[Any] | None = None
 
 
-def _itself(record: Any) -> Any:
-    return record
-
-
-def _unnamed(_: object) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ResourceSpec(Generic[S]):
     """How lists and details show one kind of record.
@@ -302,11 +286,11 @@ class ResourceSpec(Generic[S]):
     actions: tuple[ResourceAction[S], ...] = ()
     create_actions: tuple[ResourceAction[None], ...] = ()
     links: tuple[RecordLink[S], ...] = ()
-    subject: Callable[[Any], S] = _itself
+    subject: Callable[[Any], S] = lambda record: record
     list_summary: str = ""
     show_summary: str = ""
     id_help: str = ""
-    name_of: Callable[[S], str | None] = _unnamed
+    name_of: Callable[[S], str | None] = lambda _: None
 
     @property
     def kind(self) -> str:
