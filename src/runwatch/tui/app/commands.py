@@ -27,7 +27,7 @@ from runwatch.tui.widgets.bars.filter_bar import complete_filter
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.format import TimeMode, ago, state_label
+from runwatch.view.text.format import TimeMode, ago, state_cell
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, join, line
 
@@ -199,7 +199,7 @@ def _describe_id(console: NavigatingApp, id: str) -> SafeText:
             continue
         status, at = getattr(known.record, "status", None), getattr(known.record, "created_at", None)
         words = [line(spec.singular)]
-        words += [state_label(status, glyphs)] if isinstance(status, str) else []
+        words += [state_cell(status, glyphs).text] if isinstance(status, str) else []
         words += [ago(at, console.clock.now())] if isinstance(at, datetime) else []
         return join(words, f" {glyphs.dot} ")
     return line("")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.records.run import Run
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.tui.core.workers import start_worker
-from runwatch.view.text.format import short_id, state_label
+from runwatch.view.text.format import short_id, state_cell
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
@@ -123,10 +123,10 @@ def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mappi
     if len(ended) == 1:
         run = ended[0]
         why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""
-        return f"run {shown[0]} has ended: {state_label(run.status, glyphs)}{why}"
+        return f"run {shown[0]} has ended: {state_cell(run.status, glyphs).text}{why}"
     counts: dict[str | None, int] = {}
     for run in ended:
         counts[run.status] = counts.get(run.status, 0) + 1
-    ends = ", ".join(f"{number} {state_label(status, glyphs)}" for status, number in counts.items())
+    ends = ", ".join(f"{number} {state_cell(status, glyphs).text}" for status, number in counts.items())
     more = f" and {len(ended) - NAMED} more" if len(ended) > NAMED else ""
     return f"{len(ended)} runs have ended: {ends} {glyphs.dot} {', '.join(shown)}{more}" if ended else ""

@@ -23,6 +23,7 @@ from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, FormField, PageResult, Suggestions
+from runwatch.view.text.format import counted
 from runwatch.view.text.safe_text import line
 
 _DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}
@@ -159,9 +160,8 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
     if synced.list_failure:
         said.append(f"the list of models could not be read: {line(synced.list_failure)}")
     if synced.left_out:
-        said.append(
-            f"{_count(len(synced.left_out))} left out as not for text, by name or kind: {_names(synced.left_out)}"
-        )
+        left_out = f"{counted(len(synced.left_out), 'model')} left out"
+        said.append(f"{left_out} as not for text, by name or kind: {_names(synced.left_out)}")
     if synced.unlisted:
         said.append(f"the source does not list {_names(synced.unlisted)}, but answered a call of that name")
     return said
@@ -172,11 +172,7 @@ def _served(response: Any) -> list[tuple[str, str]]:
     found = [each.upstream_ref or each.id for each in synced.deployments or () if each.status == "listed"]
     names = f": {_names(found)}" if found else ""
     missing = [("note", words) for words in describe_missing_models(synced)]
-    return [("serves", f"{_count(len(found))}{names}"), *missing]
-
-
-def _count(models: int) -> str:
-    return f"{models} model{'s' * (models != 1)}"
+    return [("serves", f"{counted(len(found), 'model')}{names}"), *missing]
 
 
 def _names(names: Sequence[str]) -> str:

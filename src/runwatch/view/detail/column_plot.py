@@ -20,7 +20,7 @@ from runwatch.view.detail.plots import (
     fill_patterns,
     largest_value,
 )
-from runwatch.view.text.format import money
+from runwatch.view.text.format import counted, money
 from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
@@ -259,11 +259,9 @@ class ColumnPlot:
         unknown = sum(day.value is None for day in partial)
         known_part = len(partial) - unknown
         if unknown:
-            words.append(
-                f"{unknown} day{'s' * (unknown != 1)} unknown{f', {known_part} in part' if known_part else ''}"
-            )
+            words.append(f"{counted(unknown, 'day')} unknown{f', {known_part} in part' if known_part else ''}")
         elif known_part:
-            words.append(f"{known_part} day{'s' * (known_part != 1)} known in part")
+            words.append(f"{counted(known_part, 'day')} known in part")
         return line(", ".join(words), None)
 
 

@@ -10,7 +10,7 @@ from runwatch.base.json import dumps
 from runwatch.records.receipt import Receipt
 from runwatch.records.spend import AMOUNTS, TOKENS, unknown_calls, unknown_token_calls
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import UNKNOWN, grouped_number
+from runwatch.view.text.format import UNKNOWN, counted
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
 
 
@@ -103,8 +103,7 @@ def _count_parts(whole: Any) -> SafeText | None:
     """Return how many parts a value has that is compared part by part; ``None`` if it is missing."""
     if not isinstance(whole, (Mapping, list)):
         return None
-    noun = "member" if isinstance(whole, Mapping) else "item"
-    return line(f"{grouped_number(len(whole))} {noun}{'s' * (len(whole) != 1)}")
+    return counted(len(whole), "member" if isinstance(whole, Mapping) else "item")
 
 
 def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:

@@ -11,6 +11,7 @@ from runwatch.records.template import Blocker
 from runwatch.view.export.file_formats import FileFormat, csv_table, markdown_table, markdown_text
 from runwatch.view.templates.decisions import CHANGED
 from runwatch.view.templates.eligibility import TemplateFacts, eligibility_label
+from runwatch.view.text.format import counted
 
 HEADER: Final = (
     "template", "version", "lane", "eligible", "blocker", "detail", "next_action", "what_to_do", "decision", "reason",
@@ -72,7 +73,7 @@ def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTempl
         yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))
         return
     yield "# Eligibility of templates\n\n"
-    yield f"{len(reports)} profile{'s' * (len(reports) != 1)}, {format_iso(at)}.\n"
+    yield f"{counted(len(reports), 'profile')}, {format_iso(at)}.\n"
     for report in reports:
         yield f"\n## Profile {markdown_text(report.profile)}\n\n"
         if report.failure:
@@ -91,7 +92,7 @@ def multi_profile_rows(reports: Iterable[ProfileTemplates]) -> Iterator[tuple[st
 
 def _count(templates: Sequence[TemplateFacts]) -> str:
     blocked = sum(facts.template.eligible is False for facts in templates)
-    return f"{len(templates)} template{'s' * (len(templates) != 1)}, {blocked} blocked"
+    return f"{counted(len(templates), 'template')}, {blocked} blocked"
 
 
 def _tables(templates: Sequence[TemplateFacts], heading: str) -> Iterator[str]:

@@ -95,11 +95,9 @@ def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: Rend
 
 def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -> LinkedLine:
     """Return the sentence with its glyph, and the hint if there is room for both."""
-    glyphs = context.glyphs
-    sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
     text = LinkSpan(line(trouble.text), Role.PLAIN, trouble.way)
     hint = make_plain_span(f"{enter} {trouble.hint}")
-    parts: LinkedLine = (LinkSpan(line(f"{sign} "), trouble.role), text)
+    parts: LinkedLine = (LinkSpan(line(f"{context.glyphs.sign(trouble.role)} "), trouble.role), text)
     space = cells - count_cells(parts) - max(cell_width(hint.text), HINT)
     return (*parts, make_plain_span(" " * space), hint) if space >= GAP and cells >= WITH_HINTS else parts
 

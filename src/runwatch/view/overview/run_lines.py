@@ -26,6 +26,7 @@ from runwatch.view.overview.run_counts import HOUR, QUARTER, EndedRun, RunCounts
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import (
     RenderContext,
+    counted,
     elapsed_clock,
     gauge,
     grouped_number,
@@ -141,7 +142,7 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int, bar_cells:
 
 
 def _of_tests(number: int) -> str:
-    return f"{number} test run{'s' * (number != 1)}, no cost"
+    return f"{counted(number, 'test run')}, no cost"
 
 
 def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:

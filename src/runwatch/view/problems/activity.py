@@ -18,11 +18,11 @@ from runwatch.view.problems.journal_entries import ProblemEntry, is_given_up, pr
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
 from runwatch.view.spec.members import column, field, fields
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext, elapsed_clock
+from runwatch.view.text.format import RenderContext, counted, elapsed_clock
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import detail_seconds, detail_time
 from runwatch.view.text.safe_text import SafeText, block, json_block, line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 HERE: Final = "this machine"
 SERVICE: Final = "local service"
@@ -126,7 +126,7 @@ def describe_search(
     """
     kept = nearby.kept
     held = ", ".join(
-        (_count(kept.problems, "problem"), _count(kept.requests, "request"), f"{_count(kept.ends, 'end')} of runs")
+        (counted(kept.problems, "problem"), counted(kept.requests, "request"), f"{counted(kept.ends, 'end')} of runs")
     )
     places = [f"the journal of this machine ({held}{_span(kept.since, kept.until)})"]
     if answered is not None:
@@ -223,10 +223,6 @@ def _utc(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _offset(it: ActivityEntry, _: RenderContext) -> CellText:
     seconds = it.offset_s
     if seconds is None:
@@ -245,16 +241,12 @@ def _time(value: datetime, context: RenderContext) -> SafeText:
 
 
 def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
-    glyphs = context.glyphs
     if it.what == "run":
-        glyph, role = state_glyph(it.state or "", glyphs)
+        glyph, role = state_glyph(it.state or "", context.glyphs)
         return StyledText(line(f"{glyph} {line(it.state)}"), role)
     said = it.code or it.error or ("all" if it.reads is not None else "?" if it.status is None else str(it.status))
-    if it.is_trouble:
-        return StyledText(line(f"{glyphs.bad} {line(said)}"), Role.BAD)
-    if it.error is not None:
-        return StyledText(line(f"{glyphs.off} {line(said)}"), Role.OFF)
-    return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
+    role = Role.BAD if it.is_trouble else Role.GOOD if it.error is None else Role.OFF
+    return signed(line(said), role, context.glyphs)
 
 
 def _present(name: str) -> ComputedLine:

@@ -22,7 +22,7 @@ from runwatch.view.receipts.totals import (
     day_filter,
     format_amount,
 )
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, known_amount, spent_amount
+from runwatch.view.text.format import RenderContext, counted, estimated, grouped_number, known_amount, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -61,10 +61,9 @@ def spend_sections(
 
 
 def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> DetailSection:
-    counted = sums.total.count
     least = "" if is_whole and sums.is_exact else "at least "
     total = estimated(
-        line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}"),
+        line(f"{least}{format_amount(sums.total.usd)} USD in {counted(sums.total.count, 'receipt')}"),
         is_estimated=bool(sums.total.estimated_calls),
     )
     fee_least = "" if is_whole and not sums.without_cost else "at least "
@@ -78,10 +77,12 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
             DetailLine(line("test runs"), line(f"{grouped_number(sums.tests)} of them, at no charge"), Role.TEST)
         )
     if sums.without_cost:
-        lines.append(DetailLine(line("not stated"), line(f"{_receipts(sums.without_cost)} without a cost"), Role.WARN))
+        lines.append(
+            DetailLine(line("not stated"), line(f"{counted(sums.without_cost, 'receipt')} without a cost"), Role.WARN)
+        )
     if sums.partial:
-        calls = sums.total.unknown_calls
-        what = f"{_receipts(sums.partial)} with {grouped_number(calls)} call{'s' * (calls != 1)} of unknown cost"
+        calls = counted(sums.total.unknown_calls, "call")
+        what = f"{counted(sums.partial, 'receipt')} with {calls} of unknown cost"
         lines.append(DetailLine(line("unknown"), line(what), Role.WARN))
     if not is_whole:
         lines.append(DetailLine(line("end"), line("not proven: more may follow"), Role.WARN))
@@ -153,11 +154,7 @@ def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
 
 def _plotted(label: str, found: SpendSum, filter: str = "", role: Role = Role.PLAIN) -> ChartRow:
     number = estimated(spent_amount(found.usd, found.unknown_calls), is_estimated=bool(found.estimated_calls))
-    return ChartRow(line(label, 60), found.usd, number, _receipts(found.count), filter or None, role)
-
-
-def _receipts(number: int) -> str:
-    return f"{grouped_number(number)} receipt{'s' * (number != 1)}"
+    return ChartRow(line(label, 60), found.usd, number, counted(found.count, "receipt"), filter or None, role)
 
 
 def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailSection:

@@ -13,7 +13,7 @@ from runwatch.view.runs.check_results import customer_check_id, describe_attempt
 from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.provider_calls import end_reason_text as calls_why
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, spent_amount, tokens
+from runwatch.view.text.format import RenderContext, counted, estimated, grouped_number, spent_amount, tokens
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import detail_time, whole_model
 from runwatch.view.text.safe_text import block, iso_text, json_text, line, plain_decimal
@@ -137,7 +137,7 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
         words.append(used)
     if cost.calls is not None:
-        words.append(line(f"{grouped_number(cost.calls)} call{'s' * (cost.calls != 1)}"))
+        words.append(counted(cost.calls, "call"))
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
     dot = f" {context.glyphs.dot} "
@@ -198,9 +198,8 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
     if not lacking:
         amount = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
         return estimated(amount, is_estimated=receipt.is_estimated)
-    calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
     amount = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
-    return StyledText(line(f"{amount}: {calls}"), Role.WARN)
+    return StyledText(line(f"{amount}: the cost of {counted(lacking, 'call')} is not known"), Role.WARN)
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:

@@ -14,7 +14,7 @@ from runwatch.records.verifier import Verifier
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.receipts.totals import UsageReconciliation, find_receipt_day
 from runwatch.view.runs.check_results import customer_check_id
-from runwatch.view.text.format import RenderContext, ago, duration, over_limit, spent_amount, time_of_day
+from runwatch.view.text.format import RenderContext, duration, over_limit, spent_amount, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import SafeText, line
@@ -76,10 +76,10 @@ def _lines(
     context: RenderContext,
 ) -> Iterator[DetailLine]:
     if run is not None:
-        if receipt.created_at is None and run.created_at is not None:
-            yield DetailLine(line("created_at"), _moment(run.created_at, "the run", context))
-        if receipt.completed_at is None and run.completed_at is not None:
-            yield DetailLine(line("completed_at"), _moment(run.completed_at, "the run", context))
+        for name in ("created_at", "completed_at"):
+            at = getattr(run, name)
+            if getattr(receipt, name) is None and at is not None:
+                yield DetailLine(line(name), line(f"{time_cell(at, context)}, from the run"))
         budget = run.policy.budget if run.policy is not None else None
         runtime = receipt.totals.runtime_s if receipt.totals is not None else None
         spent = receipt.known_spend_usd
@@ -93,12 +93,6 @@ def _lines(
     if seen_at is not None:
         yield DetailLine(line("read"), line(f"{time_of_day(seen_at, context)}, by this console"))
     yield _usage(find_receipt_day(receipt), compared, context)
-
-
-def _moment(at: datetime, source: str, context: RenderContext) -> SafeText:
-    shown = time_cell(at, context)
-    words = ago(at, context.now) if context.time == "relative" else shown
-    return line(f"{words}, from {source}")
 
 
 def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailLine:

@@ -19,7 +19,7 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
-from runwatch.view.text.format import estimated, grouped_number, short_duration
+from runwatch.view.text.format import counted, estimated, short_duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
@@ -240,7 +240,7 @@ class SpendComparison:
     @property
     def words(self) -> SafeText:
         """The result: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
-        unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
+        unknown = f", and {counted(self.receipt_calls, 'call')} of unknown cost" if self.receipt_calls else ""
         if self.agrees:
             return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
         if not self.differs:
@@ -251,15 +251,11 @@ class SpendComparison:
             return line(f"not in usage; receipts {format_amount(self.receipts)} USD")
         if self.difference == 0:
             return line(
-                f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "
+                f"differs: usage names {counted(self.usage_calls or 0, 'call')} of unknown cost, receipts name "
                 f"{self.receipt_calls}"
             )
         usage, by = format_amount(self.usage), format_amount(abs(self.difference))
         return line(f"differs by {by} USD: usage {usage}, receipts {format_amount(self.receipts)}")
-
-
-def _calls(number: int) -> str:
-    return f"{grouped_number(number)} call{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

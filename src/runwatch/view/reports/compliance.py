@@ -21,18 +21,11 @@ from runwatch.records.usage import Period, UsageTotals
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.reports.usage import other_member_sections
-from runwatch.view.text.format import (
-    RenderContext,
-    ago,
-    estimated,
-    grouped_number,
-    short_id,
-    spent_amount,
-    time_of_day,
-)
+from runwatch.view.text.format import RenderContext, estimated, grouped_number, short_id, spent_amount
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, json_text, line
-from runwatch.view.text.styled_text import StyledText
+from runwatch.view.text.member_format import time_cell
+from runwatch.view.text.safe_text import json_text, line
+from runwatch.view.text.styled_text import StyledText, signed
 
 KINDS: Final[Mapping[str, str]] = {
     "proposal": Proposal.KIND,
@@ -130,23 +123,15 @@ def _decision(one: Decision, context: RenderContext) -> DetailLine:
     noun = NOUNS.get(type, type)
     what = f"{one.action or context.glyphs.unknown} {noun} {short_id(record_id, context.glyphs)}"
     target = (kind, record_id) if kind is not None and record_id else None
-    return DetailLine(_when(one, context), line(f"{what}  {by}", None), _role(one), target=target)
-
-
-def _when(one: Decision, context: RenderContext) -> SafeText:
-    if one.at is None:
-        return line(json_text(one.raw.get("at")))
-    return ago(one.at, context.now) if context.time == "relative" else time_of_day(one.at, context)
-
-
-def _role(one: Decision) -> Role:
-    return {"approved": Role.GOOD, "rejected": Role.OFF, "revoked": Role.WARN}.get(one.action or "", Role.PLAIN)
+    when = line(json_text(one.raw.get("at"))) if one.at is None else time_cell(one.at, context)
+    role = {"approved": Role.GOOD, "rejected": Role.OFF, "revoked": Role.WARN}.get(one.action or "", Role.PLAIN)
+    return DetailLine(when, line(f"{what}  {by}", None), role, target=target)
 
 
 def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailLine, DetailLine]:
     said = {
-        True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
-        False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),
+        True: signed(DIGEST_MATCHES, Role.GOOD, context.glyphs),
+        False: signed(DIGEST_DIFFERS, Role.WARN, context.glyphs),
         None: StyledText(line("the export attests nothing that runwatch can check"), Role.QUIET),
     }[digest_agrees(exported)]
     digest = (exported.attestation or Attestation({})).digest

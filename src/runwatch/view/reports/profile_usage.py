@@ -19,7 +19,7 @@ from runwatch.view.resources.organization import USAGE
 from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.profile_column import PROFILE
-from runwatch.view.text.format import RenderContext, about, estimated, grouped_number, spent_amount
+from runwatch.view.text.format import RenderContext, about, counted, estimated, grouped_number, spent_amount
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -93,7 +93,7 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
         return line("no total: the periods differ")
     of = f"{len(known)} profiles" if len(known) == len(rows) else f"{len(known)} of {len(rows)} profiles"
     runs = sum(row.totals.executions or 0 for row in known)
-    spent = line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(known)} {currencies[0]}")
+    spent = line(f"{of}: {counted(runs, 'run')}, {_spent(known)} {currencies[0]}")
     return estimated(spent, is_estimated=any(row.totals.estimated_calls for row in known))
 
 

@@ -26,6 +26,7 @@ from runwatch.view.receipts.charts import MANY_DAYS
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
     RenderContext,
+    counted,
     estimated,
     grouped_number,
     known_amount,
@@ -60,8 +61,7 @@ class NameLookup:
 
     def arm(self, arm_id: str | None, context: RenderContext) -> SafeText:
         """Return the name of a saved model, or its id if the name is unknown."""
-        known = self.arms.get(arm_id or "")
-        return line(known.display_name) if known and known.display_name else short_id(arm_id, context.glyphs)
+        return _name(self.arms, arm_id, context)
 
     def model(self, arm_id: str | None) -> str | None:
         known = self.arms.get(arm_id or "")
@@ -69,8 +69,12 @@ class NameLookup:
 
     def key(self, key_id: str | None, context: RenderContext) -> SafeText:
         """Return the name of an API key, or its id if the name is unknown."""
-        known = self.keys.get(key_id or "")
-        return line(known.display_name) if known and known.display_name else short_id(key_id, context.glyphs)
+        return _name(self.keys, key_id, context)
+
+
+def _name(records: Mapping[str, Arm] | Mapping[str, ApiKey], id: str | None, context: RenderContext) -> SafeText:
+    known = records.get(id or "")
+    return line(known.display_name) if known and known.display_name else short_id(id, context.glyphs)
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
@@ -164,8 +168,7 @@ def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     shown = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
     if not lacking:
         return DetailLine(line("tokens"), shown)
-    calls = f"{grouped_number(lacking)} call{'s' * (lacking != 1)} did not report any"
-    return DetailLine(line("tokens"), line(f"{shown}: {calls}"), Role.WARN)
+    return DetailLine(line("tokens"), line(f"{shown}: {counted(lacking, 'call')} did not report any"), Role.WARN)
 
 
 def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
@@ -178,8 +181,8 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, 
     usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
     lacking = totals.unknown_calls
     if lacking and whole is not None:
-        calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-        return line(f"{spent_amount(whole, lacking, is_exact=True)}: {calls}"), Role.WARN
+        spent = spent_amount(whole, lacking, is_exact=True)
+        return line(f"{spent}: the cost of {counted(lacking, 'call')} is not known"), Role.WARN
     if usage is None or fee is None:
         return line(context.glyphs.unknown if whole is None else f"{plain_decimal(whole)} USD"), Role.PLAIN
     added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {plain_decimal(usage + fee)} USD"
@@ -227,7 +230,7 @@ def _every_day(period: Period, known: Sequence[str]) -> list[str]:
 
 def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> ChartRow:
     target = build_receipts_view(Period({"from": day.date, "to": day.date}))
-    more = _counted((day.executions, "run"))
+    more = _counts((day.executions, "run"))
     parts = _parts(day) if is_stacked else None
     if parts is None:
         return ChartRow(line(day.date), day.usd, _usd(day, context), more, target)
@@ -288,19 +291,19 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContex
         lacking = sum(arm.unknown_calls or 0 for arm in own)
         is_estimated = any(arm.estimated_calls for arm in own)
         amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
-        found.append(ChartRow(model_cell(model, context), usd, amount, _counted((selected, "selection")), target))
+        found.append(ChartRow(model_cell(model, context), usd, amount, _counts((selected, "selection")), target))
     return found
 
 
 def _arm(one: ArmUsage, period: Period, names: NameLookup, context: RenderContext) -> ChartRow:
-    more = _counted((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
+    more = _counts((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
     target = build_receipts_view(period, arm_id=one.arm_id)
     return ChartRow(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
 
 
 def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
     target = (ApiKey.KIND, one.api_key_id) if one.api_key_id else None
-    more = _counted((one.executions, "run"))
+    more = _counts((one.executions, "run"))
     return ChartRow(names.key(one.api_key_id, context), one.usd, _usd(one, context), more, target)
 
 
@@ -310,7 +313,5 @@ def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeTe
     return estimated(spent_amount(part.usd, part.unknown_calls), is_estimated=bool(part.estimated_calls))
 
 
-def _counted(*counted: tuple[int | None, str]) -> str:
-    return ", ".join(
-        f"{grouped_number(number)} {noun}{'s' * (number != 1)}" for number, noun in counted if number is not None
-    )
+def _counts(*counts: tuple[int | None, str]) -> str:
+    return ", ".join(counted(number, noun) for number, noun in counts if number is not None)

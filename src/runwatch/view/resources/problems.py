@@ -13,11 +13,11 @@ from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
 from runwatch.view.text.shell_commands import ShellService, add_service, profile_options
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 
 def _code(entry: ProblemEntry, context: RenderContext) -> CellText:
-    return StyledText(line(f"{context.glyphs.bad} {line(find_error_code(entry) or 'no code')}"), Role.BAD)
+    return signed(line(find_error_code(entry) or "no code"), Role.BAD, context.glyphs)
 
 
 def find_error_code(entry: ProblemEntry) -> str | None:
@@ -33,7 +33,7 @@ def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
         parts.append(line(f"HTTP {status}"))
     if entry.problem.title:
         parts.append(line(entry.problem.title))
-    return StyledText(line(f"{context.glyphs.bad} " + f" {context.glyphs.dot} ".join(parts)), Role.BAD)
+    return signed(f" {context.glyphs.dot} ".join(parts), Role.BAD, context.glyphs)
 
 
 def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:

@@ -12,18 +12,15 @@ from runwatch.view.text.format import RenderContext, byte_size
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import duration_cell, id_cell
 from runwatch.view.text.safe_text import SafeText, line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, signed
 
 
 def _status(entry: RequestEntry, context: RenderContext) -> CellText:
-    if entry.is_given_up:
-        return StyledText(line(f"{context.glyphs.off} {line(entry.error)}"), Role.OFF)
     if entry.error is not None:
-        return StyledText(line(f"{context.glyphs.bad} {line(entry.error)}"), Role.BAD)
+        return signed(line(entry.error), Role.OFF if entry.is_given_up else Role.BAD, context.glyphs)
     if entry.status is None:
         return line(context.glyphs.unknown)
-    glyph = context.glyphs.bad if entry.is_problem else context.glyphs.good
-    return StyledText(line(f"{glyph} {entry.status}"), Role.BAD if entry.is_problem else Role.GOOD)
+    return signed(f"{entry.status}", Role.BAD if entry.is_problem else Role.GOOD, context.glyphs)
 
 
 def _outcome(entry: RequestEntry) -> object:

@@ -44,12 +44,12 @@ from runwatch.view.text.format import (
     short_ago,
     short_id,
     spent_amount,
-    state_label,
+    state_cell,
     time_of_day,
     usage_ratio,
     usage_role,
 )
-from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import (
     NO_CHARGE,
     model_cell,
@@ -64,13 +64,9 @@ from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _status(facts: RunFacts, context: RenderContext) -> StyledText:
-    return StyledText(state_label(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
-
-
 def _status_line(facts: RunFacts, _: object, context: RenderContext) -> StyledText:
     """Return the state; one that is missing, no text or an unknown word says how it counts."""
-    status = _status(facts, context)
+    status = state_cell(facts.status, context.glyphs)
     if facts.is_final or facts.status in LIVE_STATES:
         return status
     return StyledText(line(f"{status.text} (unknown state, counts as live)", None), status.role)

@@ -16,7 +16,7 @@ from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 SOON_DAYS: Final = 14
 """A key that stops within this many days is shown as a warning."""
@@ -46,8 +46,8 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
         if probe is None:
             return None
         if probe.is_usable:
-            return StyledText(line(f"{context.glyphs.good} the check can be used"), Role.GOOD)
-        return StyledText(line(f"{context.glyphs.bad} the check cannot be used yet"), Role.BAD)
+            return signed("the check can be used", Role.GOOD, context.glyphs)
+        return signed("the check cannot be used yet", Role.BAD, context.glyphs)
 
     def verdict(record: Record, _: object, __: RenderContext) -> CellText | None:
         """Explain the verdict of a probe, which looks negative but is as expected."""

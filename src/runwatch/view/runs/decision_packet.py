@@ -12,8 +12,8 @@ from typing import Any, Final
 from runwatch.records.packet import DecisionPacket
 from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import state_label
-from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.format import state_cell
+from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import StyledText
 
@@ -61,9 +61,9 @@ def verdict_column(value: Callable[[Any], str | None]) -> Column[Any]:
 def run_outcome_cell(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:
     """Format the state of a run for a list: its verdict if there is one, else its status."""
     if packet is None or packet.verdict is None:
-        return StyledText(state_label(status, glyphs), state_glyph(status, glyphs)[1])
+        return state_cell(status, glyphs)
     role = verdict_role(packet.verdict)
-    glyph = {Role.GOOD: glyphs.good, Role.BAD: glyphs.bad, Role.WARN: glyphs.warn}.get(role, glyphs.unknown)
+    glyph = glyphs.unknown if role is Role.PLAIN else glyphs.sign(role)
     return StyledText(line(f"{glyph} {verdict_text(packet.verdict)}"), role)
 
 

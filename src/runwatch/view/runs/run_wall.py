@@ -11,7 +11,7 @@ from runwatch.records.states import QUEUED_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import is_rejected
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import RETRIES
-from runwatch.view.text.format import RenderContext, short_duration, time_of_day
+from runwatch.view.text.format import RenderContext, counted, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -78,7 +78,7 @@ _NONE: Final = Trouble(0, line(""), Role.QUIET)
 
 def passed_runs_text(count: int, since: datetime, context: RenderContext) -> str:
     """Say how many runs began and ended since a view was opened; empty for none."""
-    return f" {count} run{'s' * (count != 1)} began and ended since {time_of_day(since, context)}." if count else ""
+    return f" {counted(count, 'run')} began and ended since {time_of_day(since, context)}." if count else ""
 
 
 def no_live_run_text(new: str, mark: str, shows: str, passed: str = "") -> SafeText:

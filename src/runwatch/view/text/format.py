@@ -17,6 +17,7 @@ from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, line, plain_decimal
 from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService
+from runwatch.view.text.styled_text import StyledText
 
 TimeMode = Literal["relative", "local", "utc"]
 """How times are shown: as an age, in the local time zone, or in UTC."""
@@ -228,16 +229,6 @@ def duration(seconds: Decimal | float | None) -> SafeText:
     raise AssertionError("a minute and more is covered above")
 
 
-def list_time(at: datetime | None, context: RenderContext) -> SafeText:
-    """Format a time for a list in the chosen mode: as an age, or as date and time in the local zone or UTC."""
-    if at is None:
-        return line(None)
-    if context.time == "relative":
-        return ago(at, context.now)
-    shown = in_display_zone(at, context)
-    return line(shown.strftime("%Y-%m-%d %H:%M:%S") + ("Z" if context.time == "utc" else ""))
-
-
 def time_of_day(at: datetime | None, context: RenderContext) -> SafeText:
     """Format a time for a timeline: hours, minutes and seconds, plus the part of the date that differs from today."""
     if at is None:
@@ -296,9 +287,10 @@ def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:
     return short if cell_width(short) <= width else elide_start(short, min(width, _END_CELLS), glyphs.ellipsis)
 
 
-def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    glyph = state_glyph(word, glyphs)[0]
-    return line(glyph if word is None else f"{glyph} {line(word)}")
+def state_cell(state: str | None, glyphs: Glyphs = UNICODE) -> StyledText:
+    """Format the state of a run or slice with its glyph and colour."""
+    glyph, role = state_glyph(state, glyphs)
+    return StyledText(line(glyph if state is None else f"{glyph} {line(state)}"), role)
 
 
 def usage_ratio(used: Decimal | None, cap: Decimal | None) -> Decimal | None:
@@ -361,3 +353,8 @@ def byte_size(count: int | None) -> SafeText:
 def grouped_number(number: int | None) -> SafeText:
     """Format a whole number with thousands separators: ``1,830``."""
     return line(None if number is None else f"{number:,}")
+
+
+def counted(number: int, noun: str) -> SafeText:
+    """Format a number of things: ``1 call``, ``1,830 calls``."""
+    return line(f"{number:,} {noun}{'s' * (number != 1)}")

@@ -73,6 +73,11 @@ class Glyphs(NamedTuple):
     bar: tuple[str, str, str, str]
     tree: tuple[str, str, str]
 
+    def sign(self, role: Role) -> str:
+        """Return the glyph before good, bad, off and warning text; before any other the one of a live state."""
+        signs = {Role.GOOD: self.good, Role.BAD: self.bad, Role.OFF: self.off, Role.WARN: self.warn}
+        return signs.get(role, self.live)
+
     def plain(self, text: str) -> str:
         """Return text for plain output: with this set in ASCII, without marks beyond ASCII."""
         return text.translate(_PLAIN) if self.ellipsis.isascii() else text

@@ -26,8 +26,8 @@ from runwatch.tui.flows.writes.write_texts import unconfirmed_text
 from runwatch.tui.widgets.bars.header_bar import mode_span
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
-from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day
-from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_cell, time_of_day
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
@@ -320,9 +320,7 @@ class WriteSender:
         status = result.value.get("status") if isinstance(result.value, dict) else None
         if status:
             self._statuses[item.id] = line(status)
-        self._show_outcome(
-            item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
-        )
+        self._show_outcome(item, state_cell(status) if status else label_span("done", Role.GOOD))
         self._response = result.value
         self._callbacks.done(item.id, result.value, self.dialog.is_open)
         return None
