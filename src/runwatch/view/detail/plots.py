@@ -13,17 +13,12 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil
 from typing import Final
 
-from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 Value = Decimal | int | None
 """A value to draw; ``None`` if unknown."""
 
-MIN_BAR_CELLS: Final = 4
-"""Minimum width of a bar. Below it the number is shown alone."""
-
-_GAP: Final = 2
 _WIDEST_COLUMN: Final = 3
 _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
 """Amounts may have up to a thousand digits; a chart needs a dozen."""
@@ -49,19 +44,6 @@ _PATTERNS: Final = {UNICODE: "█▒░▓", ASCII: "#=.%"}
 
 MAX_SERIES: Final = 4
 """Most series that differ by their pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChartBar:
-    """One line of a chart.
-
-    Attributes:
-        parts: The parts of the value, in order, each drawn in a pattern of its own; empty for one bar.
-    """
-
-    value: Value
-    shown: SafeText
-    parts: tuple[Value, ...] = ()
 
 
 def fill_patterns(glyphs: Glyphs) -> str:
@@ -97,28 +79,6 @@ def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE)
     filled = _part(value, largest, cells * len(steps))
     whole, rest = divmod(filled, len(steps))
     return fit(line(steps[-1] * whole + (steps[rest - 1] if rest else ""), None), max(0, cells))
-
-
-def bars_with_numbers(
-    shown: Sequence[ChartBar], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
-) -> list[SafeText]:
-    """Draw a bar and its number for each line of a chart, in at most ``cells`` cells, without labels.
-
-    Numbers are right-aligned. If there is no room for both, bars are dropped.
-    """
-    numbers = min(max((cell_width(bar.shown) for bar in shown), default=0), max(0, cells))
-    room = cells - numbers - _GAP
-    top = largest_value([bar.value for bar in shown]) if largest is None else largest
-    drawn = [_draw_one(bar, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for bar in shown]
-    gap = " " * _GAP if room >= MIN_BAR_CELLS else ""
-    return [
-        line(f"{left}{gap}{fit(bar.shown, numbers, 'right', glyphs.ellipsis)}", None)
-        for left, bar in zip(drawn, shown, strict=True)
-    ]
-
-
-def _draw_one(one: ChartBar, largest: Value, cells: int, glyphs: Glyphs) -> SafeText:
-    return draw_stack(one.parts, largest, cells, glyphs) if one.parts else draw_bar(one.value, largest, cells, glyphs)
 
 
 def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = "") -> SafeText:

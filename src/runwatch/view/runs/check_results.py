@@ -32,6 +32,10 @@ class CheckFinding(NamedTuple):
     text: SafeText
     role: Role
 
+    def words(self, glyphs: Glyphs) -> str:
+        """Return a verdict as its sign and its word, anything else in its short form."""
+        return f"{glyphs.sign(self.role)} {self.kind}" if self.kind in VERDICTS else self.short
+
 
 # Most serious first; a list shows the first of several slices.
 _WEIGHT: Final = (

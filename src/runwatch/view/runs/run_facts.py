@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from runwatch.records.event import RunEvent
 from runwatch.records.packet import DecisionPacket
-from runwatch.records.receipt import Receipt, Selected, Totals
+from runwatch.records.receipt import Receipt, ReceiptSlice, Selected, Totals
 from runwatch.records.record import Record, mapping, one, text
 from runwatch.records.run import Budget, CallError, Policy, Run
 from runwatch.records.states import is_final
@@ -328,6 +328,11 @@ class RunFacts(NamedTuple):
 
 def _budget(policy: Policy) -> Budget:
     return policy.budget or _NO_BUDGET
+
+
+def receipt_slices(receipt: Receipt | None) -> tuple[ReceiptSlice, ...]:
+    """Return the slices of a receipt; empty if there is no receipt, or it names none."""
+    return (receipt.slices if receipt is not None else None) or ()
 
 
 def find_selected_option(receipt: Receipt) -> Selected:

@@ -17,7 +17,7 @@ from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.records.spend import sum_amounts
 from runwatch.view.problems.time_query import build_time_query
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, receipt_slices
 from runwatch.view.runs.run_trace import RunTrace
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.values import Duration, parse_value
@@ -194,7 +194,7 @@ def spent_by_then(facts: RunFacts, trace: RunTrace) -> Decimal | None:
     The receipt has the cost of each call, the events when it ended. ``None`` without such a receipt, and if a call of
     then has no known cost.
     """
-    parts = {part.slice_id: part for part in (facts.receipt.slices or ())} if facts.receipt is not None else {}
+    parts = {part.slice_id: part for part in receipt_slices(facts.receipt)}
     if not parts or all(part.attempts is None for part in parts.values()):
         return None
     amounts: list[Decimal] = []

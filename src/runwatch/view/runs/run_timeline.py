@@ -6,20 +6,22 @@ what has no end stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from runwatch.base.text import cell_width, wrap_words
+from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
 from runwatch.records.run import CallError
+from runwatch.view.detail.chart_sections import WidthOf
 from runwatch.view.detail.plots import draw_span, fill_patterns
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.runs.check_results import CheckFinding, describe_attempt, format_score
+from runwatch.view.runs.check_results import VERDICTS, CheckFinding, describe_attempt, format_score
 from runwatch.view.runs.provider_calls import provider_error_text, provider_failure_text
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, receipt_slices
 from runwatch.view.runs.run_trace import FALLBACK, AttemptTrace, RunTrace, SliceTrace
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
@@ -66,10 +68,6 @@ class TimelineBar:
     seen_at: datetime | None = None
 
 
-WidthOf = Callable[[Sequence[SafeText]], int]
-"""Returns the width left for values next to these labels, in cells."""
-
-
 def timeline_sections(
     facts: RunFacts,
     trace: RunTrace,
@@ -102,7 +100,7 @@ def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> I
     """Yield the bars: the wait, then each slice, followed by its attempts and their checks."""
     if trace.queued_at is not None or "queued" in trace.since:
         yield _queue(trace, context.glyphs)
-    parts = {part.slice_id: part for part in (facts.receipt.slices or ())} if facts.receipt is not None else {}
+    parts = {part.slice_id: part for part in receipt_slices(facts.receipt)}
     for part in trace.slices.values():
         name = line(f"slice {short_id(part.id, context.glyphs)}", 18)
         glyph, role = state_glyph(part.state, context.glyphs)
@@ -153,13 +151,13 @@ def _attempt(
         is_growing=is_growing, seen_at=attempt.seen_at,
     )  # fmt: skip
     if attempt.answered_at is not None:
-        checked = finding or CheckFinding("pending", line("pending"), line(f"{glyphs.live} pending"), Role.LIVE)
-        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
-        short = _verdict(checked, score, glyphs) if finding is not None else checked.text
         is_checking = attempt.check is None and not part.is_over and not trace.is_over
+        if attempt.check is None or finding is None:
+            words, role = f"{glyphs.live} pending", Role.LIVE if is_checking else Role.WARN
+        else:
+            words, role = _verdict(attempt.check, finding, glyphs), finding.role
         yield TimelineBar(
-            BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(short),
-            checked.role if finding is not None or is_checking else Role.WARN,
+            BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(words), role,
             is_growing=is_checking, seen_at=attempt.answered_at,
         )  # fmt: skip
 
@@ -185,9 +183,8 @@ def _came_of(
     glyphs: Glyphs,
 ) -> tuple[str, Role]:
     """Describe what came of an attempt, from its check, its refusal or the receipt."""
-    if finding is not None:
-        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
-        return _verdict(finding, score, glyphs), finding.role
+    if attempt.check is not None and finding is not None:
+        return _verdict(attempt.check, finding, glyphs), finding.role
     if attempt.answered_at is not None:
         return "answered", Role.PLAIN
     if error is not None:
@@ -200,11 +197,9 @@ def _came_of(
     return "no check recorded", Role.PLAIN
 
 
-def _verdict(finding: CheckFinding, score: str, glyphs: Glyphs) -> str:
-    if finding.kind in {"accepted", "rejected"}:
-        glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
-        return f"{glyph} {finding.kind} {score}".rstrip()
-    return finding.short
+def _verdict(check: VerificationCheck, finding: CheckFinding, glyphs: Glyphs) -> str:
+    score = format_score(check.quality_score) if finding.kind in VERDICTS else ""
+    return f"{finding.words(glyphs)} {score}".rstrip()
 
 
 # Drawing.
@@ -297,8 +292,7 @@ def _remarks(
         which = ", ".join(str(each.last) for each in joined)
         subject = f"bars of attempts {which} include" if len(joined) > 1 else f"bar of attempt {which} includes"
         remarks.append(line(f"The {subject} the check: no event says when it began."))
-    receipt = facts.receipt
-    known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
+    known = sum(len(part.attempts or ()) for part in receipt_slices(facts.receipt))
     timed = sum(each.last - each.first + 1 for each in attempts if each.began_at is not None)
     if known > timed:
         remarks.append(line(f"The receipt has {known} provider calls; events have the times of {timed}."))
