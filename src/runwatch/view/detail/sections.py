@@ -58,6 +58,11 @@ class DetailLine:
     level: int = 0
 
 
+def text_line(label: object, text: object, role: Role = Role.PLAIN, **more: Any) -> DetailLine:
+    """Return a line whose label and value are cleaned and cut as :func:`line` does; ``more`` is as for the class."""
+    return DetailLine(line(label), line(text), role, **more)
+
+
 @dataclass(frozen=True, slots=True)
 class DetailSection:
     """A heading with its lines.

@@ -8,7 +8,7 @@ from typing import Final
 from runwatch import __version__
 from runwatch.base.memory import resident_bytes
 from runwatch.base.paths import Paths
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import FILTER_FORMS
 from runwatch.view.text.format import byte_size
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs, Role
@@ -135,10 +135,9 @@ def legend_section(glyphs: Glyphs) -> DetailSection:
     return DetailSection(
         line("Symbols, and their ASCII forms" if len(sets) > 1 else "Symbols"),
         tuple(
-            DetailLine(line("   ".join(getattr(each, name) for each in sets)), line(meaning), role)
-            for name, role, meaning in marks
+            text_line("   ".join(getattr(each, name) for each in sets), meaning, role) for name, role, meaning in marks
         )
-        + tuple(DetailLine(line(label), line("; ".join(meanings))) for label, meanings in own.items()),
+        + tuple(text_line(label, "; ".join(meanings)) for label, meanings in own.items()),
     )
 
 
@@ -150,7 +149,7 @@ def reference_sections(paths: Paths, key_of: KeyLookup, glyphs: Glyphs) -> list[
         DetailSection(
             line("States of a pane, in the lower left of its frame"),
             tuple(
-                DetailLine(line(insert_keys(name, key_of)), line(insert_keys(meaning, key_of)), role)
+                text_line(insert_keys(name, key_of), insert_keys(meaning, key_of), role)
                 for name, role, meaning in STATES
             ),
         ),
@@ -193,4 +192,4 @@ def _holds(entry: DetailLine, words: list[str]) -> bool:
 
 
 def _lines(texts: Mapping[str, str]) -> tuple[DetailLine, ...]:
-    return tuple(DetailLine(line(label), line(text)) for label, text in texts.items())
+    return tuple(text_line(label, text) for label, text in texts.items())

@@ -13,7 +13,7 @@ from typing import Final
 
 import runwatch
 from runwatch.base.text import cell_width
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.manual.markdown import Block, Heading, Paragraph, layout_block, parse_markdown, select_matches
 from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -107,7 +107,7 @@ def topics_section() -> DetailSection:
     """Return the list of all pages, each with a link."""
     return DetailSection(
         line("Pages of the manual"),
-        tuple(DetailLine(line(name), line(about), target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
+        tuple(text_line(name, about, target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
     )
 
 
@@ -142,4 +142,4 @@ def _is_next_item(before: Block | None, item: Block) -> bool:
 
 
 _RULES: Final = {1: "=", 2: "-"}
-_EMPTY: Final = DetailLine(line(""), line(""))
+_EMPTY: Final = text_line("", "")

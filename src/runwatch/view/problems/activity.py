@@ -14,7 +14,13 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.store.repositories.activity import ActivityLine, ActivityResult
 from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
-from runwatch.view.problems.journal_entries import ProblemEntry, is_given_up, problem_from_journal, request_from_journal
+from runwatch.view.problems.journal_entries import (
+    ProblemEntry,
+    is_given_up,
+    known_members,
+    problem_from_journal,
+    request_from_journal,
+)
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
 from runwatch.view.spec.members import column, field, fields
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
@@ -159,8 +165,7 @@ def merge_service_problems(entries: Iterable[ProblemEntry], answered: ServicePro
 
 
 def _stored_entry(answered: ServiceProblem) -> ProblemEntry:
-    members = {**_stored(answered), "raw": answered.problem}
-    return ProblemEntry({name: value for name, value in members.items() if value is not None})
+    return ProblemEntry(known_members({**_stored(answered), "raw": answered.problem}))
 
 
 def _merged(around: TimeQuery, lines: Iterable[ActivityLine], kept: Iterable[ServiceProblem]) -> list[ActivityEntry]:
@@ -180,8 +185,7 @@ def _merged(around: TimeQuery, lines: Iterable[ActivityLine], kept: Iterable[Ser
 
 
 def _happening(around: TimeQuery, at: datetime, members: dict[str, Any]) -> ActivityEntry:
-    ordered = {"time": format_iso(at), "offset_s": around.offset_s(at), **members}
-    return ActivityEntry({name: value for name, value in ordered.items() if value is not None})
+    return ActivityEntry(known_members({"time": format_iso(at), "offset_s": around.offset_s(at), **members}))
 
 
 def _members(entry: ActivityLine) -> dict[str, Any]:
@@ -252,16 +256,18 @@ def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
 def _present(name: str) -> ComputedLine:
     """Return a line for a member that is omitted if missing, because each entry has few of all possible members."""
 
-    def draw(it: ActivityEntry, _: object, __: RenderContext) -> CellText | None:
+    def draw(it: ActivityEntry, _: object, context: RenderContext) -> CellText | None:
         value = it.raw.get(name)
-        return None if value in (None, "") else json_block(value) if name == "kept" else block(value)
+        if value in (None, ""):
+            return None
+        match name:
+            case "kept":
+                return json_block(value)
+            case "elapsed_s":
+                return detail_seconds(value, context)
+        return block(value)
 
     return ComputedLine(name, draw, lambda it: name if it.raw.get(name) is not None else "")
-
-
-def _elapsed(it: ActivityEntry, _: object, context: RenderContext) -> CellText | None:
-    value = it.raw.get("elapsed_s")
-    return None if value is None else detail_seconds(value, context)
 
 
 def _met_here(it: ActivityEntry) -> str | None:
@@ -309,11 +315,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                     for name in (
                         "reads", "until", "instance", "run_id", "code", "status", "state", "reason", "title", "detail",
                         "cause", "error", "method", "path", "query", "operation", "profile", "origin", "attempt", "key",
-                        "principal_id",
+                        "principal_id", "elapsed_s",
                     )
-                ),
-                ComputedLine(
-                    "elapsed_s", _elapsed, lambda it: "elapsed_s" if it.raw.get("elapsed_s") is not None else ""
                 ),
             ),
         ),

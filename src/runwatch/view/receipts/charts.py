@@ -9,7 +9,7 @@ from typing import Final
 
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
     FEE,
@@ -70,22 +70,18 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
     usage = estimated(line(f"{least}{format_amount(sums.usage)} USD"), is_estimated=bool(sums.total.estimated_calls))
     lines = [
         DetailLine(line("spend"), total),
-        DetailLine(line("usage"), line(f"{usage} + {fee_least}{format_amount(sums.fees)} USD in fees")),
+        text_line("usage", f"{usage} + {fee_least}{format_amount(sums.fees)} USD in fees"),
     ]
     if sums.tests:
-        lines.append(
-            DetailLine(line("test runs"), line(f"{grouped_number(sums.tests)} of them, at no charge"), Role.TEST)
-        )
+        lines.append(text_line("test runs", f"{grouped_number(sums.tests)} of them, at no charge", Role.TEST))
     if sums.without_cost:
-        lines.append(
-            DetailLine(line("not stated"), line(f"{counted(sums.without_cost, 'receipt')} without a cost"), Role.WARN)
-        )
+        lines.append(text_line("not stated", f"{counted(sums.without_cost, 'receipt')} without a cost", Role.WARN))
     if sums.partial:
         calls = counted(sums.total.unknown_calls, "call")
         what = f"{counted(sums.partial, 'receipt')} with {calls} of unknown cost"
-        lines.append(DetailLine(line("unknown"), line(what), Role.WARN))
+        lines.append(text_line("unknown", what, Role.WARN))
     if not is_whole:
-        lines.append(DetailLine(line("end"), line("not proven: more may follow"), Role.WARN))
+        lines.append(text_line("end", "not proven: more may follow", Role.WARN))
     return DetailSection(line("Receipts shown"), tuple(lines))
 
 
@@ -162,11 +158,11 @@ def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> 
     if isinstance(compared, SafeText):
         return DetailSection(title, (DetailLine(line(""), compared, Role.QUIET),))
     lines = [
-        DetailLine(line("period"), line(f"{compared.first} to {compared.last}, days in UTC; all receipts")),
+        text_line("period", f"{compared.first} to {compared.last}, days in UTC; all receipts"),
         DetailLine(line("in all"), compared.whole.words, compared.whole.role),
     ]
     differing = compared.differing
     lines += [DetailLine(line(day.day), day.words, Role.WARN) for day in differing[:DIFFERING]]
     if len(differing) > DIFFERING:
-        lines.append(DetailLine(line(""), line(f"and {len(differing) - DIFFERING} more days differ"), Role.WARN))
+        lines.append(text_line("", f"and {len(differing) - DIFFERING} more days differ", Role.WARN))
     return DetailSection(title, tuple(lines))

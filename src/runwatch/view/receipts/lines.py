@@ -10,8 +10,7 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import unknown_calls
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import customer_check_id, describe_attempt, slice_finding
-from runwatch.view.runs.provider_calls import call_lines
-from runwatch.view.runs.provider_calls import end_reason_text as calls_why
+from runwatch.view.runs.provider_calls import end_reason_text
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, counted, estimated, grouped_number, spent_amount, tokens
 from runwatch.view.text.glyphs import Role
@@ -119,11 +118,6 @@ def _reference(part: ReceiptSlice, side: str) -> CellText | None:
     return line(found) if isinstance(found, str) else None
 
 
-def calls(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """List every provider call with its outcome, if one failed."""
-    return call_lines(part, context)
-
-
 def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
     """Describe the usage of the slice, and why it was waived if so."""
     cost = part.cost
@@ -203,7 +197,7 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
-    return None if receipt.reason is None else calls_why(receipt.reason, receipt)
+    return None if receipt.reason is None else end_reason_text(receipt.reason, receipt)
 
 
 def last_check_id(receipt: Receipt) -> str | None:

@@ -15,7 +15,7 @@ from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
 from runwatch.view.detail.plots import draw_sparkline
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import fit, line, plain_decimal
@@ -90,9 +90,9 @@ def trend_sections(
     start, end = (None, None) if window is None else (window.start, window.end)
     words = f"{start} to {end}, days in UTC" if start and end else "everything that the service keeps"
     found = build_trends(summary, verifier_id)
-    head = [DetailLine(line("window"), line(words))]
+    head = [text_line("window", words)]
     if not found:
-        head.append(DetailLine(line("verdicts"), line("none in this window"), Role.QUIET))
+        head.append(text_line("verdicts", "none in this window", Role.QUIET))
     shown = [DetailSection(line("Trend"), tuple(head))]
     for trend in found:
         shown.append(DetailSection(line(f"Verdicts on {_about(trend)}"), tuple(_sums(trend, context))))
@@ -146,7 +146,7 @@ def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
     tries = f"{grouped_number(one.failures)} of {grouped_number(one.attempts)} tries; they count in no pass rate"
     return (
         DetailLine(line("passed"), passed),
-        DetailLine(line("technical failures"), line(tries), Role.WARN if one.failures else Role.PLAIN),
+        text_line("technical failures", tries, Role.WARN if one.failures else Role.PLAIN),
     )
 
 

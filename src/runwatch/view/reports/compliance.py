@@ -19,7 +19,7 @@ from runwatch.records.proposal import Proposal
 from runwatch.records.run import Run
 from runwatch.records.usage import Period, UsageTotals
 from runwatch.records.verifier import Verifier
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.reports.usage import other_member_sections
 from runwatch.view.text.format import RenderContext, estimated, grouped_number, short_id, spent_amount
 from runwatch.view.text.glyphs import Role
@@ -87,14 +87,14 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
         DetailSection(
             line("Export"),
             (
-                DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+                text_line("period", f"{start} to {end}, days in UTC"),
                 DetailLine(line("receipts"), grouped_number(count_receipts(exported))),
                 DetailLine(line("decisions"), line(NO_DECISION_LOG) if log is None else grouped_number(len(log))),
                 *(DetailLine(line(f"  {kind}"), grouped_number(number)) for kind, number in sorted(kinds.items())),
                 DetailLine(line("runs"), grouped_number(totals.executions)),
-                DetailLine(line("spend"), line(spend)),
-                DetailLine(line("format"), line(exported.schema_version)),
-                *(DetailLine(line(f"{name} are"), line(json_text(said))) for name, said in policy.items()),
+                text_line("spend", spend),
+                text_line("format", exported.schema_version),
+                *(text_line(f"{name} are", json_text(said)) for name, said in policy.items()),
                 *_digest(exported, context),
             ),
         ),
@@ -109,7 +109,7 @@ def decision_sections(exported: ComplianceExport, context: RenderContext) -> lis
         said = (
             f"{NO_DECISION_LOG[0].upper()}{NO_DECISION_LOG[1:]}." if listed is None else "No decisions in this period."
         )
-        return [DetailSection(line(""), (DetailLine(line(""), line(said), Role.QUIET),))]
+        return [DetailSection(line(""), (text_line("", said, Role.QUIET),))]
     ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)
     return [DetailSection(line(""), tuple(_decision(decision, context) for decision in ordered))]
 

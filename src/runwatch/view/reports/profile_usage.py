@@ -14,7 +14,7 @@ from typing import Any, Final
 from runwatch.records.account import Account
 from runwatch.records.usage import Period, Usage, UsageTotals
 from runwatch.view.receipts.totals import format_amount
-from runwatch.view.resources.account import quota_used, runs_used
+from runwatch.view.resources.account import execution_quota, quota_used
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column, ResourceSpec
@@ -165,7 +165,7 @@ PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
         _usd("passthrough_usd", "usage", lambda totals: totals.passthrough_usd, leaves=2),
         _usd("platform_usd", "fee", lambda totals: totals.platform_usd),
         _usd("usd", "USD", lambda totals: totals.usd),
-        column("quota", lambda it: it.account and runs_used(it.account), title="quota used", cell=_quota,
+        column("quota", lambda it: it.account and execution_quota(it.account).used, title="quota used", cell=_quota,
                align="right", min_cells=10),
     ),
     sections=USAGE.sections,

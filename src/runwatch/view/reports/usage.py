@@ -20,7 +20,7 @@ from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, 
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
-from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
+from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
 from runwatch.view.receipts.charts import MANY_DAYS
 from runwatch.view.text import json_paths
@@ -105,11 +105,8 @@ def other_member_sections(record: Record) -> list[DetailSection]:
     lines = [DetailLine(line(name), block(json_text(value))) for name, value in record.unknown().items()]
     for path in record.flaws():
         value = json_paths.get_at(record.raw, json_paths.parse_path(path))
-        lines.append(
-            DetailLine(
-                line(path), line("" if value is json_paths.MISSING else json_text(value)), Role.WARN, TYPE_MISMATCH
-            )
-        )
+        text = "" if value is json_paths.MISSING else json_text(value)
+        lines.append(text_line(path, text, Role.WARN, note=TYPE_MISMATCH))
     return [DetailSection(line(OTHER_MEMBERS), tuple(lines))] if lines else []
 
 
@@ -148,7 +145,7 @@ def _totals(usage: Usage, context: RenderContext) -> DetailSection:
     return DetailSection(
         line("Used"),
         (
-            DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+            text_line("period", f"{start} to {end}, days in UTC"),
             DetailLine(line("runs"), grouped_number(totals.executions), target=receipts),
             DetailLine(line("spend"), spend, role, target=receipts),
             _tokens(totals, context),
@@ -168,7 +165,7 @@ def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     shown = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
     if not lacking:
         return DetailLine(line("tokens"), shown)
-    return DetailLine(line("tokens"), line(f"{shown}: {counted(lacking, 'call')} did not report any"), Role.WARN)
+    return text_line("tokens", f"{shown}: {counted(lacking, 'call')} did not report any", Role.WARN)
 
 
 def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
@@ -200,7 +197,7 @@ def _days(
     by_day = {day.date: day for day in usage.by_day or () if day.date}
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
-        return [DetailSection(line("Spend by day"), (DetailLine(line(""), line(said), Role.QUIET),))]
+        return [DetailSection(line("Spend by day"), (text_line("", said, Role.QUIET),))]
     # Without fees there is nothing to tell apart.
     is_stacked = any(parts[1] > 0 for day in by_day.values() if (parts := _parts(day)) is not None)
     plotted = [_one_day(by_day[day], context, is_stacked=is_stacked) for day in sorted(by_day, reverse=True)]

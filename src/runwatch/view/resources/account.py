@@ -38,12 +38,9 @@ from runwatch.view.text.safe_text import json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _executions(account: Account) -> ExecutionQuota:
+def execution_quota(account: Account) -> ExecutionQuota:
+    """Return the quota of runs; an empty record if the service states none."""
     return (account.quota or Quota({})).executions or ExecutionQuota({})
-
-
-def _concurrency(account: Account) -> Concurrency:
-    return (account.quota or Quota({})).concurrency or Concurrency({})
 
 
 UNLIMITED: Final = "unlimited"
@@ -59,28 +56,22 @@ def is_unlimited(part: Record) -> bool:
 
 
 def _of(
-    used: int | None, limit: int | None, part_of: Record, context: RenderContext, *, word: str = ""
+    used: int | None, quota: ExecutionQuota | Concurrency, context: RenderContext, *, word: str = ""
 ) -> StyledText | None:
     """Format ``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
-    part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
+    number = grouped_number(used)
+    part = None if quota.limit is None else usage_ratio(Decimal(used), Decimal(quota.limit))
     if part is None:
-        return StyledText(
-            line(f"{grouped_number(used)}{word}, {UNLIMITED}") if is_unlimited(part_of) else grouped_number(used)
-        )
-    text = f"{grouped_number(used)} of {grouped_number(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
+        return StyledText(line(f"{number}{word}, {UNLIMITED}") if is_unlimited(quota) else number)
+    text = f"{number} of {grouped_number(quota.limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
     return StyledText(line(text), usage_role(part))
 
 
 def _quota(account: Account, context: RenderContext) -> CellText:
-    quota = _executions(account)
-    return _of(quota.used, quota.limit, quota, context) or line(context.glyphs.unknown)
-
-
-def runs_used(account: Account) -> int | None:
-    """Return how many runs of the quota are used."""
-    return _executions(account).used
+    quota = execution_quota(account)
+    return _of(quota.used, quota, context) or line(context.glyphs.unknown)
 
 
 def quota_used(account: Account, context: RenderContext) -> StyledText | None:
@@ -88,7 +79,7 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
 
     Without a limit, the number stands alone.
     """
-    quota = _executions(account)
+    quota = execution_quota(account)
     if quota.used is None:
         return None
     if quota.limit is None:
@@ -99,13 +90,13 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
 
 
 def _quota_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    quota = _executions(account)
-    return _of(quota.used, quota.limit, quota, context, word=" used")
+    quota = execution_quota(account)
+    return _of(quota.used, quota, context, word=" used")
 
 
 def _running_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    running = _concurrency(account)
-    return _of(running.running, running.limit, running, context)
+    running = (account.quota or Quota({})).concurrency or Concurrency({})
+    return _of(running.running, running, context)
 
 
 def _as_limit(value: object, _: RenderContext) -> CellText:
@@ -131,7 +122,7 @@ def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 
 def _reset_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    at = _executions(account).reset_at
+    at = execution_quota(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 
 

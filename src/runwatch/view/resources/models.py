@@ -11,7 +11,7 @@ from runwatch.records.source import SourceConnection
 from runwatch.view.actions.arms import MODEL_ACTIONS
 from runwatch.view.actions.fields import quote_name
 from runwatch.view.actions.sources import SYNC_NEW, TEST_NEW, first_step
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, short_id
@@ -187,9 +187,7 @@ def saved_model_sections(
         return []
     found = [arm for arm in arms if arm.model_deployment_id == deployment_id]
     if not found:
-        none = DetailLine(
-            line("saved models"), line("none of this deployment"), target=save, does="enter saves it" if save else ""
-        )
+        none = text_line("saved models", "none of this deployment", target=save, does="enter saves it" if save else "")
         return [DetailSection(line("Used by"), (none,))]
     lines = []
     for arm in found:

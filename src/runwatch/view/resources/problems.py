@@ -60,10 +60,6 @@ def _effect(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | Non
     )
 
 
-def _cause(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
-    return block(entry.cause) if entry.cause else None
-
-
 def _messages(entry: ProblemEntry) -> str | None:
     """Return what the problem says of each field."""
     return (
@@ -88,15 +84,8 @@ def _means(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
 
 
 def _next(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
-    return line(add_service(next_step(find_error_code(entry) or ""), _service(entry, context)))
-
-
-def _service(entry: ProblemEntry, context: RenderContext) -> ShellService:
-    return ShellService(profile_options(entry.profile), context.service.program)
-
-
-def _raw(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
-    return None if entry.body is None else json_block(entry.body)
+    service = ShellService(profile_options(entry.profile), context.service.program)
+    return line(add_service(next_step(find_error_code(entry) or ""), service))
 
 
 PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
@@ -126,7 +115,10 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
             "Problem",
             (
                 ComputedLine("instance", _instance), ComputedLine("problem", _head), MemberLine("detail"),
-                ComputedLine("cause", _cause, lambda it: "cause" if it.cause else ""),
+                ComputedLine(
+                    "cause", lambda it, _, __: block(it.cause) if it.cause else None,
+                    lambda it: "cause" if it.cause else "",
+                ),
                 ComputedLine("request", _request), ComputedLine("effect", _effect), ComputedLine("fields", _fields),
                 ComputedLine("wait", _wait), ComputedLine("means", _means), ComputedLine("next", _next),
             ),
@@ -134,7 +126,9 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
         SectionSpec("Where", member_lines(
             "time:time profile origin method path operation status code title instance elapsed_s:s attempt key"
         )),
-        SectionSpec("As the service sent it", (ComputedLine("raw", _raw, lambda _: "raw"),)),
+        SectionSpec("As the service sent it", (ComputedLine(
+            "raw", lambda it, _, __: None if it.body is None else json_block(it.body), lambda _: "raw"
+        ),)),
     ),
     links=(
         RecordLink("request", RequestEntry.KIND, lambda it: it.request_id),

@@ -11,6 +11,7 @@ from runwatch.view.receipts import lines
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import VERDICTS, receipt_finding
 from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell, verdict_column
+from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
@@ -117,7 +118,7 @@ SECTIONS: Final = (
             ComputedLine("reaction", lines.reaction),
             ComputedLine("requested", lines.requested),
             ComputedLine("resolved", lines.resolved),
-            ComputedLine("calls", lines.calls),
+            ComputedLine("calls", lambda _, part, context: call_lines(part, context)),
             ComputedLine("cost", lines.cost),
         ),
         each="slices",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import CallError, Run, Slice
-from runwatch.records.states import LIVE_STATES, UNWANTED_STATES, is_final
+from runwatch.records.states import LIVE_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
     decision_reason_cell,
@@ -101,11 +101,8 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 
 def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
     """Format how long a live run has been running, or how long an ended one took."""
-    if facts.is_final:
-        took = facts.took_s.value
-        return line(context.glyphs.unknown) if took is None else elapsed_clock(took)
-    running = facts.running_s(context.now)
-    return line(context.glyphs.unknown) if running is None else elapsed_clock(running)
+    seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now)
+    return line(context.glyphs.unknown) if seconds is None else elapsed_clock(seconds)
 
 
 def _started(facts: RunFacts, context: RenderContext) -> CellText:
@@ -155,9 +152,11 @@ def _used_part(facts: RunFacts) -> Decimal | None:
 
 def _used_gauge(facts: RunFacts, context: RenderContext) -> CellText:
     part = _used_part(facts)
-    if part is None:
-        return line(context.glyphs.nothing)
-    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {percent(part)}"), usage_role(part))
+    return line(context.glyphs.nothing) if part is None else _gauge(part, 5, context)
+
+
+def _gauge(part: Decimal, cells: int, context: RenderContext) -> StyledText:
+    return StyledText(line(f"{gauge(part, cells, context.glyphs)} {percent(part)}"), usage_role(part))
 
 
 # Below, what only a detail or an event shows is imported where it is used, because the list is painted first.
@@ -197,10 +196,6 @@ def _no_result_text(facts: RunFacts) -> str | None:
     if facts.is_test:
         return "No result: a test run calls no model."
     return None if facts.is_final else "No result yet: the run is still running."
-
-
-def _note(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
-    return block(facts.note) if facts.note else None
 
 
 def _verdict(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -302,9 +297,7 @@ def _shows_errors(facts: RunFacts) -> str:
 
 def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     part = None if facts.is_test else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
-    if part is None:
-        return None
-    return StyledText(line(f"{gauge(part, 10, context.glyphs)} {percent(part)}"), usage_role(part))
+    return None if part is None else _gauge(part, 10, context)
 
 
 def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -339,10 +332,6 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
     reason = facts.reason.value
     return None if reason is None else end_reason_text(reason, facts.receipt, states=facts.states)
-
-
-def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
-    return next_step_text(facts, context)
 
 
 def next_step_text(facts: RunFacts, context: RenderContext) -> SafeText | None:
@@ -415,10 +404,7 @@ COLUMNS: Final = (
 FIELDS: Final = (
     # Columns that a list shows only if the settings name them.
     column("label", lambda run: run.label or None, min_cells=8, max_cells=24),
-    column(
-        "last", _last_event, cell=_last, min_cells=8,
-        keeps_last_words=True,
-    ),
+    column("last", _last_event, cell=_last, min_cells=8, keeps_last_words=True),
     column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11, value_type="number"),
     column("mode=mode.value", cell=_mode),
     id_column("arm|arm_id=arm_id.value", cell=_arm),
@@ -441,10 +427,12 @@ SECTIONS: Final = (
         (
             MemberLine("execution_id"),
             ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
-            ComputedLine("note", _note), ComputedLine("verdict", _verdict),
+            ComputedLine("note", lambda facts, _, __: block(facts.note) if facts.note else None),
+            ComputedLine("verdict", _verdict),
             ComputedLine("status", _status_line, _own_status), ComputedLine("waits", _waits),
             _fact_line("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
-            ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
+            ComputedLine("next", lambda facts, _, context: next_step_text(facts, context), _shows_arm),
+            ComputedLine("provider_errors", _provider_errors, _shows_errors),
             _fact_line("mode", "mode"), *member_lines("created_at:time completed_at:time"),
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
@@ -466,9 +454,7 @@ SECTIONS: Final = (
     ),
     SectionSpec(
         "Slice",
-        (
-            *member_lines("slice_id capability status:state"), ComputedLine("output", output_end),
-        ),
+        (*member_lines("slice_id capability status:state"), ComputedLine("output", output_end)),
         each="slices", item=Slice, names="slice_id",
     ),
     SectionSpec("Links", member_lines("status events receipt", under="links")),
@@ -503,12 +489,12 @@ RUNS: Final = ResourceSpec[RunFacts](
         ),
         ResourceAction(
             "result", "Read its result", "runs result", "getExecutionsByExecutionIdResult",
-            enabled_when=lambda run: run.status == "completed" and not run.is_test,
+            enabled_when=lambda run: run.has_result,
             off_because="No result: only a completed run has one.", off_for=_no_result_text,
         ),
         ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
-            enabled_when=lambda run: is_final(run.status), off_because="No receipt yet: the run has not ended.",
+            enabled_when=lambda run: run.is_final, off_because="No receipt yet: the run has not ended.",
         ),
         ResourceAction(
             "connection", "Show the source it called", "", enabled_when=may_have_called,

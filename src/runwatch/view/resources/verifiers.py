@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
 from runwatch.view.actions.verifiers import ACTIONS, MAKES
-from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.detail.sections import DetailSection, build_sections, text_line
 from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, MemberLine, ResourceSpec, SectionSpec, SortKey
@@ -76,7 +76,7 @@ def connection_tab(operation: str, parameter: str, note: str = "") -> DetailTab:
     """Return the tab of a protected connection, with a sentence above its fields."""
 
     def sections(connection: KeyConnection, context: RenderContext) -> list[DetailSection]:
-        head = [DetailSection(line(""), (DetailLine(line(""), line(note), Role.QUIET),))] if note else []
+        head = [DetailSection(line(""), (text_line("", note, Role.QUIET),))] if note else []
         return [*head, *build_sections(KEY_CONNECTION, connection, context)]
 
     return DetailTab("connection", "Connection", operation, parameter, KeyConnection, sections)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runwatch.records.webhook import Deliveries, Delivery, Webhook
 from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, ago, seconds_since, short_duration
@@ -102,7 +102,7 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
         more: Whether there are older ones.
     """
     if not deliveries:
-        return [DetailSection(line(""), (DetailLine(line(""), line(DELIVERIES.empty)),))]
+        return [DetailSection(line(""), (text_line("", DELIVERIES.empty),))]
     lines = []
     for it in deliveries:
         status, role = with_role(status_cell(it.status, context))
@@ -120,5 +120,5 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
             DetailLine(label, line(dot.join(parts), None), role, target=target, does="deliver again" if target else "")
         )
     if more:
-        lines.append(DetailLine(line(""), line("older ones are not shown; runwatch webhooks deliveries lists all")))
+        lines.append(text_line("", "older ones are not shown; runwatch webhooks deliveries lists all"))
     return [DetailSection(line("Deliveries"), tuple(lines))]
