@@ -5,15 +5,13 @@ Only JSON is exact: it has every value as sent, in ASCII.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.json import dumps
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
-from runwatch.view.export.file_formats import guard_formula, with_unknown_spend
+from runwatch.view.export.file_formats import csv_line, guard_formula, with_unknown_spend
 from runwatch.view.export.receipt_rows import SLICE_COLUMNS, csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.table.column_choice import member_column
@@ -201,9 +199,7 @@ def _csv_rows(
 
 
 def _csv_line(values: Sequence[object]) -> SafeText:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([csv_cell(value) for value in values])
-    return line(text.getvalue(), None)
+    return line(csv_line(map(csv_cell, values)).removesuffix("\n"), None)
 
 
 def csv_cell(value: object) -> SafeText:

@@ -52,17 +52,14 @@ class SpendSum:
     unknown_calls: int = 0
     estimated_calls: int = 0
 
-    def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0) -> None:
+    def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0, *, count: int = 1) -> None:
         self.usd = _EXACT.add(self.usd, usd)
-        self.count += 1
+        self.count += count
         self.unknown_calls += unknown_calls
         self.estimated_calls += estimated_calls
 
     def merge(self, other: SpendSum) -> None:
-        self.usd = _EXACT.add(self.usd, other.usd)
-        self.count += other.count
-        self.unknown_calls += other.unknown_calls
-        self.estimated_calls += other.estimated_calls
+        self.add(other.usd, other.unknown_calls, other.estimated_calls, count=other.count)
 
 
 @dataclass(slots=True)

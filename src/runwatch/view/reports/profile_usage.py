@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context as Precision
 from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.account import Account
+from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import Period, Usage, UsageTotals
 from runwatch.view.receipts.totals import format_amount
 from runwatch.view.resources.account import execution_quota, quota_used
@@ -25,9 +25,6 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 USD: Final = "USD"
 """The currency of amounts in members named ``usd`` without another currency."""
-
-# Sums of amounts whose magnitudes differ by fewer digits than this are exact.
-_EXACT: Final = Precision(prec=100)
 
 _UNSAID: Final = StyledText(line(""))
 
@@ -104,20 +101,16 @@ def _spent(known: Sequence[ProfileUsage]) -> str:
     fee = _sum(total.platform_usd for total in totals)
     whole = _sum(total.usd for total in totals)
     if whole is None or any(total.unknown_calls for total in totals):
-        least = _sum(total.usd for total in totals if total.usd is not None) or Decimal(0)
-        return f"at least {format_amount(least)}"
-    if usage is None or fee is None or _EXACT.add(usage, fee) != whole:
+        return f"at least {format_amount(sum_amounts(total.usd for total in totals if total.usd is not None))}"
+    if usage is None or fee is None or sum_amounts((usage, fee)) != whole:
         return format_amount(whole)
     return f"{format_amount(usage)} usage + {format_amount(fee)} fee = {format_amount(whole)}"
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    found = Decimal(0)
-    for amount in amounts:
-        if amount is None:
-            return None
-        found = _EXACT.add(found, amount)
-    return found
+    every = list(amounts)
+    known = [amount for amount in every if amount is not None]
+    return sum_amounts(known) if len(known) == len(every) else None
 
 
 def _period(row: ProfileUsage, context: RenderContext) -> CellText:

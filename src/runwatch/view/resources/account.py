@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,9 +18,8 @@ from runwatch.records.account import (
 from runwatch.records.record import Record
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import ACCOUNT_MAKES
-from runwatch.view.detail.sections import DetailSection, build_sections
 from runwatch.view.spec.members import column, member_lines
-from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec
+from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, SectionSpec
 from runwatch.view.text.format import (
     RenderContext,
     ago,
@@ -144,6 +142,10 @@ def _balance_cell(account: Account, context: RenderContext) -> CellText:
     return _balance_text(account, None, context) or line(context.glyphs.nothing)
 
 
+def _to(screen: str, filter: str = "") -> Callable[[object, object], LineTarget]:
+    return lambda _, __: LineTarget(ViewState(screen, filter=filter), line(""))
+
+
 ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     record=Account,
     name="account",
@@ -164,16 +166,17 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Limits",
             (
-                ComputedLine("runs", _quota_text), ComputedLine("resets", _reset_text),
-                ComputedLine("live now", _running_text), ComputedLine("requests/min", _rate_text),
-                ComputedLine("balance", _balance_text), ComputedLine("fees", _fees_text),
+                ComputedLine("runs", _quota_text, leads=_to("runs")), ComputedLine("resets", _reset_text),
+                ComputedLine("live now", _running_text, leads=_to("runs", "is:live")),
+                ComputedLine("requests/min", _rate_text, leads=_to("requests")),
+                ComputedLine("balance", _balance_text, leads=_to("receipts")), ComputedLine("fees", _fees_text),
             ),
         ),
         SectionSpec(
             "Account",
             (
                 MemberLine("display_name", "name"), MemberLine("tenant_id"),
-                MemberLine("authenticated_principal_id", "key"), MemberLine("quota_tier", "tier"),
+                MemberLine("authenticated_principal_id", "key", leads=_to("keys")), MemberLine("quota_tier", "tier"),
                 MemberLine("is_demo", "demo", _demo_text),
             ),
         ),
@@ -212,26 +215,3 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     empty="The service returned no account data.",
     create_actions=ACCOUNT_MAKES,
 )  # fmt: skip
-
-
-LEADS: Final[Mapping[str, ViewState]] = {
-    "runs": ViewState("runs"),
-    "live now": ViewState("runs", filter="is:live"),
-    "requests/min": ViewState("requests"),
-    "balance": ViewState("receipts"),
-    "key": ViewState("keys"),
-}
-"""Link targets of account lines by label."""
-
-_LEADING: Final = frozenset({"Limits", "Account"})
-"""Sections whose lines are links."""
-
-
-def account_sections(account: Account, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of an account: limits first, then every member."""
-    return [
-        replace(part, lines=tuple(replace(entry, target=LEADS.get(entry.label)) for entry in part.lines))
-        if part.title in _LEADING
-        else part
-        for part in build_sections(ACCOUNT, account, context)
-    ]

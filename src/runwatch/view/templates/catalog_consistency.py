@@ -6,7 +6,7 @@ definitions and deployments"). Differences and old tests are shown to reviewers;
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.records.template import Template
@@ -62,8 +62,8 @@ def check_model(template: Template, context: RenderContext) -> CellText | None:
 
 def check_last_test(template: Template, context: RenderContext) -> CellText | None:
     """Describe the age of the deployment's last test."""
-    row = template.catalog_row
-    at: datetime | None = None if row is None or row.deployment is None else row.deployment.last_tested_at
+    deployment = None if template.catalog_row is None else template.catalog_row.deployment
+    at = None if deployment is None else deployment.last_tested_at
     if at is None:
         return None
     tested = f"tested {ago(at, context.now)}"

@@ -31,9 +31,10 @@ from runwatch.tui.sources.store_source import collection_state
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import build_sections
 from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ, ProfileUsage, combined_total_text
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import account_sections
+from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -215,7 +216,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return what the profile has used and what it may use."""
         subject: ProfileUsage = row.subject
-        left = [] if subject.account is None else account_sections(subject.account, context)
+        left = [] if subject.account is None else build_sections(ACCOUNT, subject.account, context)
         known = [part for part in left if part.title == _LIMITS]
         if subject.usage is None:
             return known

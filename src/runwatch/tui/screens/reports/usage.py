@@ -25,11 +25,11 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.reports.check_trends import overview_section
 from runwatch.view.reports.period import ReportPeriod
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import ACCOUNT, account_sections
+from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -120,7 +120,7 @@ class UsageScreen(ReportScreen):
         context = self.console.render_context()
         title = (label_span("Account", Role.PLAIN),)
         self.show_pane(
-            "account", ACCOUNT, Account.KIND, title, ACCOUNT_S, lambda record: account_sections(record, context)
+            "account", ACCOUNT, Account.KIND, title, ACCOUNT_S, lambda record: build_sections(ACCOUNT, record, context)
         )
 
     def action_refresh(self) -> None:
