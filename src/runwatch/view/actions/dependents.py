@@ -37,11 +37,8 @@ _HANGS: Final[Mapping[type[Record], tuple[type[Record], ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Records of one kind that depend on another record.
-
-    Attributes:
-        noun: Display noun for one of them.
-        names: Display names, in the order of ``ids``.
+    """Records of one kind that depend on another record: what one is called on screen, and their names in the order of
+    ids.
     """
 
     noun: str
@@ -79,11 +76,7 @@ def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]
 
 
 def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = ()) -> str:
-    """Describe the dependents of a record in a sentence.
-
-    Args:
-        unread: Kinds whose lists could not be read.
-    """
+    """Describe the dependents of a record in a sentence, and name the kinds whose lists could not be read."""
     parts = []
     for each in found:
         names = [short_id(name) if name in each.ids else name for name in each.names[:MAX_NAMED]]

@@ -393,11 +393,7 @@ CONNECT: Final = ResourceAction[None](
 
 
 def connect_server(address: str, *, needs_key: bool) -> ResourceAction[None]:
-    """Return the action that connects a model server with OpenAI's protocol.
-
-    Args:
-        address: Its address; empty for one that the user types.
-    """
+    """Return the action that connects a server with OpenAI's protocol; without an address the user types it."""
     scheme = "api_key" if needs_key else KEYLESS
     mutation = _connecting(
         lambda _: OPENAI_COMPATIBLE,

@@ -62,8 +62,7 @@ def bar_section(
 ) -> list[DetailSection]:
     """Return a section of bars; an empty list if there is nothing to draw.
 
-    Args:
-        series: Names of the parts of each bar, for a last line that says which pattern is which.
+    With the names of a series, a last line says which pattern is which part of the bars.
     """
     if not plotted:
         return []

@@ -75,11 +75,8 @@ class PlotGrouping:
 
 
 class PlotPlace(NamedTuple):
-    """What the user looks at in a plot.
-
-    Attributes:
-        day: The chosen day; empty for the last one.
-        grouping: The number of the chosen grouping, counted from 1; 0 for none.
+    """What the user looks at in a plot: a day, empty for the last one, and the number of a grouping from 1; 0 for
+    none.
     """
 
     day: str = ""
@@ -87,13 +84,7 @@ class PlotPlace(NamedTuple):
 
 
 class ColumnsInSight(NamedTuple):
-    """Where the columns of a drawn plot are.
-
-    Attributes:
-        first: The number of the first day in sight.
-        shown: How many are in sight.
-        step: Cells from one column to the next.
-    """
+    """The first day in sight of a drawn plot, how many are in sight, and the cells from one column to the next."""
 
     first: int
     shown: int
@@ -107,12 +98,7 @@ class ColumnsInSight(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlot:
-    """A plot of at least one day.
-
-    Attributes:
-        days: The days in order.
-        groupings: The ways to divide the columns.
-    """
+    """A plot of at least one day, with the ways to divide its columns."""
 
     days: tuple[PlotDay, ...]
     groupings: tuple[PlotGrouping, ...] = ()
@@ -221,10 +207,7 @@ class ColumnPlot:
 
     def _axis(self, seen: ColumnsInSight, width: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
         """Format the first and the last day in sight, and what there is in all days: between them, or on a second row
-        if there is no room for that.
-
-        Args:
-            width: The cells of the columns, of ``cells`` in all.
+        where the ``width`` of the columns has no room for that.
         """
         last = seen.first + seen.shown - 1
         before = glyphs.ellipsis if seen.first else ""

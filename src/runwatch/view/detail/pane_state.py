@@ -115,9 +115,7 @@ def outage_text(failure: ReadFailure | None) -> str:
 def lost_text(since: datetime, came: str, again_s: float, context: RenderContext) -> str:
     """Say since when the service is lost, and how often the console looks for it.
 
-    Args:
-        came: What it sends in place of answers; empty if nothing comes.
-        again_s: Seconds between two attempts.
+    ``came`` is what it sends in place of answers; empty if nothing comes.
     """
     lost = LoadState.NO_ANSWER if came else LoadState.OFFLINE
     return f"{lost} since {time_of_day(since, context)}, trying again every {again_s:.0f} s"
@@ -155,8 +153,7 @@ def read_failure_span(
 ) -> tuple[SafeText, Role]:
     """Describe the last failure to read a run's events, with its time where that is known.
 
-    Args:
-        hold_s: Seconds until a 429 lets reads through; 0 without one.
+    A 429 lets reads through in ``hold_s`` seconds; 0 without one.
     """
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
     if failure.kind is FailureKind.RATE_LIMITED:
@@ -180,11 +177,7 @@ def freshness_text(age_s: float | None) -> str:
 def empty_state_lines(
     spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup, *, can_create: bool = True
 ) -> tuple[SafeText, ...]:
-    """Return the text of a pane without rows: why there are none and what to do next, with the current keys.
-
-    Args:
-        can_create: Whether a record can be created here.
-    """
+    """Return the text of a pane without rows: why there are none and what to do next, with the current keys."""
     refresh = key_of("screen.refresh")
     failure = state.failure
     again = _again_text(state, context).capitalize()

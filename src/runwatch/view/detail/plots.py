@@ -26,11 +26,8 @@ _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """Glyphs of increasing fill.
-
-    Attributes:
-        along: Parts of a cell of a horizontal bar, from the smallest to full.
-        up: Parts of a cell of a column, from zero to full.
+    """Glyphs of increasing fill: of a cell of a bar from the smallest to full, and of a cell of a column from zero to
+    full.
     """
 
     along: str
@@ -100,8 +97,7 @@ def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = ""
 def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None) -> SafeText:
     """Draw a sparkline of the last ``cells`` values, one cell each; unknown values are gaps.
 
-    Args:
-        largest: Value of a full cell; by default the largest of the values drawn.
+    A full cell is the largest of the values drawn, unless another value is given for it.
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
     top = largest_value(last) if largest is None else largest
@@ -115,10 +111,7 @@ def draw_column_chart(
     """Draw a column for each of the last values that fit, ``rows`` rows high, top row first.
 
     A column is up to three cells wide, with a gap of one cell if there is room. Zero is drawn as a line in the lowest
-    row.
-
-    Args:
-        largest: Value of a full column; by default the largest of the values drawn.
+    row. A full column is the largest of the values drawn, unless another value is given for it.
     """
     if rows < 1 or cells < 1 or not values:
         return []

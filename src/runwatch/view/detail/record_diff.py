@@ -16,12 +16,8 @@ from runwatch.view.text.safe_text import SafeText, block, json_text, line
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that differs between two records.
-
-    Attributes:
-        path: Path with dots and brackets.
-        left: Value in the first record; :data:`runwatch.view.text.json_paths.MISSING` if it has none.
-        right: The same for the second record.
+    """A value that differs between two records, by its path with dots and brackets; in a record without it, it is
+    :data:`runwatch.view.text.json_paths.MISSING`.
     """
 
     path: str
@@ -37,12 +33,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of two records as safe text.
-
-    Attributes:
-        left: Value in the first record; of an object or array whose parts are compared one by one, how many it has;
-            ``None`` if there is none, which differs from ``null``.
-        right: The same for the second record.
+    """One value of two records as safe text: of an object or array whose parts are compared one by one, how many it
+    has; ``None`` if there is none, which differs from ``null``.
     """
 
     path: SafeText

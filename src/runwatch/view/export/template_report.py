@@ -37,11 +37,7 @@ _BLOCKER: Final = ("template", "blocker", "detail", "next_action", "what_to_do")
 
 
 class ProfileTemplates(NamedTuple):
-    """One profile in a report on several profiles.
-
-    Attributes:
-        failure: Why its templates could not be read; empty if they were.
-    """
+    """One profile in a report on several profiles; with a failure if its templates could not be read."""
 
     profile: str
     templates: Sequence[TemplateFacts]
@@ -49,11 +45,8 @@ class ProfileTemplates(NamedTuple):
 
 
 def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile: str, at: datetime) -> Iterator[str]:
-    """Yield the report as the text of a file.
-
-    Args:
-        form: ``csv`` is one table with a row per blocker; anything else is Markdown with separate tables for templates
-            and blockers.
+    """Yield the report as the text of a file: as CSV one table with a row per blocker, else Markdown with separate
+    tables for templates and blockers.
     """
     if form == "csv":
         yield from csv_table(HEADER, report_rows(templates))
@@ -64,10 +57,8 @@ def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile:
 
 
 def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTemplates], at: datetime) -> Iterator[str]:
-    """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each.
-
-    Args:
-        reports: Templates of each profile. Markdown also states read failures.
+    """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each, with
+    its read failure if there is one.
     """
     if form == "csv":
         yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))

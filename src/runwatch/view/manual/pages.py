@@ -48,11 +48,7 @@ DIRECTORY: Final = Path(runwatch.__file__).parent / "manual"
 
 @cache
 def page_blocks(topic: str, glyphs: Glyphs = UNICODE) -> tuple[Block, ...]:
-    """Read a page.
-
-    Args:
-        topic: One of :data:`TOPICS`.
-    """
+    """Read the page of one of the :data:`TOPICS`."""
     return tuple(parse_markdown(glyphs.plain((DIRECTORY / f"{topic}.md").read_text("utf-8"))))
 
 
@@ -91,11 +87,8 @@ def page_sections(topic: str, width: int, glyphs: Glyphs = UNICODE) -> list[Deta
 
 @dataclass(frozen=True, slots=True)
 class ManualLink:
-    """A link to a place in the manual.
-
-    Attributes:
-        heading: Heading; empty for the beginning.
-        words: Words of a line below the heading, in lower case; empty for the heading itself.
+    """A link to a heading of the manual, empty for the beginning of the page, or to the line below it that has these
+    words in lower case.
     """
 
     topic: str
@@ -112,10 +105,8 @@ def topics_section() -> DetailSection:
 
 
 def search_manual(text: str, width: int, limit: int = MAX_FOUND, *, glyphs: Glyphs = UNICODE) -> list[DetailSection]:
-    """Return the paragraphs and table rows of all pages that contain every word, under their page and heading.
-
-    Args:
-        text: Words in any order, ignoring case.
+    """Return the paragraphs and table rows of all pages that contain every word, in any order and ignoring case, under
+    their page and heading.
     """
     words = text.casefold().split()
     found: list[DetailSection] = []

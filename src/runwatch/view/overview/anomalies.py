@@ -82,11 +82,7 @@ class Anomaly:
 
 
 def find_anomalies(ended: Iterable[EndedRun]) -> list[Anomaly]:
-    """Find anomalies, worst first.
-
-    Args:
-        ended: The runs of the last hour, in any order.
-    """
+    """Find anomalies among the runs of the last hour, worst first."""
     runs = sorted((run for run in ended if _counts(run)), key=lambda run: (run.at, run.id))
     found = [finding for name, value_of in DIMENSIONS for finding in _values(runs, name, value_of)]
     found += _reasons(runs)
@@ -149,9 +145,7 @@ def _all(runs: Sequence[EndedRun]) -> list[Anomaly]:
 
 def _spell(runs: Sequence[EndedRun], is_hit: Callable[[EndedRun], bool]) -> Sequence[EndedRun]:
     """Return the runs from the earliest hit from which at least half of the runs are hits; empty if it is over.
-
-    Args:
-        runs: In order of their ends.
+    ``runs`` are in order of their ends.
     """
     if not any(map(is_hit, runs[-STILL:])):
         return ()

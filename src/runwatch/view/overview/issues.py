@@ -47,12 +47,7 @@ _STOPPED: Final = frozenset({"expired", "revoked"})
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One issue.
-
-    Attributes:
-        role: Severity.
-        hint: What opening it does.
-    """
+    """One issue, coloured by its severity; the hint says what opening it does."""
 
     text: str
     role: Role
@@ -62,11 +57,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The resources that runs use.
-
-    Attributes:
-        arms: Saved models, agents and skills.
-    """
+    """The resources that runs use: saved models, agents and skills, connections, and output checks."""
 
     arms: Sequence[Arm] = ()
     connections: Sequence[SourceConnection] = ()

@@ -22,14 +22,8 @@ NEWEST: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A run that has ended. Unknown values and empty texts are ``None``, as for ``has:`` in filters.
-
-    Attributes:
-        at: When it ended.
-        provider: Provider of the selected option.
-        connection: Connection id of that option.
-        model: Model of that option.
-        arm: Saved model id of that option.
+    """A run that has ended, with the option that was selected. Unknown values and empty texts are ``None``, as for
+    ``has:`` in filters.
     """
 
     id: str

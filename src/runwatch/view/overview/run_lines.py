@@ -63,8 +63,7 @@ _QUARTER_FILTER: Final = "ended<15m"
 def live_lines(known: RunCounts | None, context: RenderContext, cells: int) -> list[LinkedLine]:
     """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps.
 
-    Args:
-        known: ``None`` before the first read, when a 0 would be wrong.
+    Before the first read, when a 0 would be wrong, ``known`` is ``None``.
     """
     if known is None:
         return [(make_plain_span(NO_RUNS_READ),)]
@@ -241,10 +240,8 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
 
 
 class CompactLines(NamedTuple):
-    """What a narrow window shows in six lines.
-
-    Attributes:
-        buckets: Number of bars of :func:`bars_legend`; 0 without room for any.
+    """What a narrow window shows in six lines, and how many bars :func:`bars_legend` explains; 0 without room for
+    any.
     """
 
     lines: list[LinkedLine]

@@ -123,12 +123,8 @@ def find_nearest_activity(
 def describe_search(
     around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None, without: str = ""
 ) -> str:
-    """Describe in a sentence what was searched.
-
-    Args:
-        nearby: What the journal returned.
-        answered: What the local service returned; ``None`` if it was not asked.
-        without: Why it was not asked.
+    """Describe in a sentence what was searched in the journal and, unless it was left out for a reason, in the local
+    service.
     """
     kept = nearby.kept
     held = ", ".join(

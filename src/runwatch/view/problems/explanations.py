@@ -117,9 +117,7 @@ def all_explanations() -> tuple[Explanation, ...]:
 def next_step(code: str, *, is_key_given: bool = False) -> str:
     """Return what to do after an error code.
 
-    Args:
-        is_key_given: Whether the user chose the idempotency key of the write. Generated keys differ for each write, so
-            they need no mention.
+    A key that the user chose for the write has to be another one afterwards; generated keys differ by themselves.
     """
     step = explain_code(code).next_step
     return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step

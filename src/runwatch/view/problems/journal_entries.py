@@ -175,10 +175,8 @@ def problem_from_journal(problem: JournalProblem) -> ProblemEntry:
 def problem_entry_from_error(
     error: RunwatchError, operation: Operation, target: Target, at: datetime, *, had_no_effect: bool = False
 ) -> ProblemEntry:
-    """Return an error as an entry of the problem panel, also without an RFC 9457 problem.
-
-    Args:
-        had_no_effect: Whether it is certain that the write did nothing.
+    """Return an error as an entry of the problem panel, also without an RFC 9457 problem. ``had_no_effect`` is for a
+    write that certainly did nothing.
     """
     members: dict[str, Any] = {
         "time": format_iso(at),

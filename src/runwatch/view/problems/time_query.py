@@ -75,9 +75,6 @@ class TimeQuery:
 def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
     """Parse ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
 
-    Args:
-        zone: Zone of times without one.
-
     Raises:
         UsageError: There is no time, or a duration or zone is invalid.
     """

@@ -37,11 +37,7 @@ _DOUBLED: Final = ("--", "&&", "~~", "||")
 
 
 class UnsafeRegexError(ValueError):
-    """A refused pattern.
-
-    Attributes:
-        reason: Why, and what to write instead if possible.
-    """
+    """A refused pattern; the reason says what to write instead if possible."""
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)

@@ -10,12 +10,7 @@ from runwatch.view.query.parser import quote_value
 
 
 def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]], flags: Collection[str] = ()) -> str:
-    """Return the condition that was probably meant, such as ``status=failed`` or ``is:live``, or an empty text.
-
-    Args:
-        values_of: Returns the known values of a field.
-        flags: The words after ``is:``.
-    """
+    """Return the condition that was probably meant, such as ``status=failed`` or ``is:live``, or an empty text."""
     for asked in _conditions(term):
         if asked.text.casefold() in flags:
             return f"is:{asked.text.casefold()}"

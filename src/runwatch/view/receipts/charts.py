@@ -47,10 +47,8 @@ def spend_sections(
     *,
     is_whole: bool,
 ) -> list[DetailSection]:
-    """Return the sections.
-
-    Args:
-        compared: All receipts compared with the usage report, or why that is not possible.
+    """Return the sections. ``compared`` is the comparison of all receipts with the usage report, or why there is
+    none.
     """
     return [
         _sums(sums, context, is_whole=is_whole),

@@ -27,11 +27,8 @@ def run_context_section(
     compared: UsageReconciliation | SafeText,
     context: RenderContext,
 ) -> DetailSection:
-    """Return the section.
-
-    Args:
-        seen_at: When this console last read the receipt.
-        compared: All receipts compared with the usage report, or why that is not possible.
+    """Return the section. ``seen_at`` is when this console last read the receipt; a text in place of the comparison
+    says why there is none.
     """
     return DetailSection(line("From elsewhere"), tuple(_lines(receipt, run, seen_at, compared, context)))
 

@@ -39,13 +39,7 @@ _ZERO: Final = Decimal(0)
 
 @dataclass(slots=True)
 class SpendSum:
-    """A sum of costs.
-
-    Attributes:
-        usd: The known part, in US dollars.
-        unknown_calls: Number of their provider calls without a known cost.
-        estimated_calls: Number of their provider calls with an estimated cost.
-    """
+    """A sum of costs: the known part in US dollars, and how many provider calls have no known or an estimated cost."""
 
     usd: Decimal = Decimal(0)
     count: int = 0
@@ -257,12 +251,7 @@ class SpendComparison:
 
 @dataclass(frozen=True, slots=True)
 class UsageReconciliation:
-    """Comparison of receipts with a usage report.
-
-    Attributes:
-        days: The days on which either side has an amount, in order.
-        first: The first day, ``YYYY-MM-DD``.
-    """
+    """Comparison of receipts with a usage report, on the days, ``YYYY-MM-DD``, on which either side has an amount."""
 
     whole: SpendComparison
     days: tuple[SpendComparison, ...]
@@ -279,12 +268,9 @@ class UsageReconciliation:
 
 
 def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple[str, str] | None:
-    """Return the first and last day whose receipts are all known; ``None`` if there are none.
+    """Return the first and last day (UTC) whose receipts are all known; ``None`` if there are none.
 
-    Args:
-        sums: Totals of all listed receipts.
-        today: The current day in UTC.
-        is_whole: Whether the list was read to its end. If not, the earliest day may have more receipts.
+    The earliest day of a list that was not read to its end may have more receipts.
     """
     days = sorted(name for name in sums.days if name != NO_DAY)
     if not is_whole:
@@ -295,12 +281,8 @@ def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple
 def reconcile_with_usage(
     days: Mapping[str, SpendSum], usage: Usage, first: str, last: str, *, apart_s: float = 0.0
 ) -> UsageReconciliation:
-    """Compare the totals of receipts with a usage report for the same days.
-
-    Args:
-        first: The first day of the report, ``YYYY-MM-DD``.
-        last: The last one, which may still get receipts.
-        apart_s: See :class:`SpendComparison`.
+    """Compare the totals of receipts with a usage report for the same days, of which the last one may still get
+    receipts.
     """
     reported = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *reported} if first <= name <= last)

@@ -34,12 +34,7 @@ SPARK_CELLS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class CheckTrend:
-    """The verdicts of one check in one activity.
-
-    Attributes:
-        verifier_id: The check; ``None`` if the summary names none.
-        days: The days, earliest first.
-    """
+    """The verdicts of one check in one activity, by day, earliest first; ``None`` if the summary names no check."""
 
     verifier_id: str | None
     activity: str
@@ -123,11 +118,7 @@ def overview_section(
 
 
 def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
-    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``.
-
-    Args:
-        has_days: Whether to state the lowest and the highest day.
-    """
+    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``, on demand with the days."""
     rate = one.pass_rate
     words = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
     days = [day.pass_rate for day in one.days if day.pass_rate is not None]

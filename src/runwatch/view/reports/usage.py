@@ -78,11 +78,7 @@ def _name(records: Mapping[str, Arm] | Mapping[str, ApiKey], id: str | None, con
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of a usage report, rows of numbers before a plot.
-
-    Args:
-        room_of: Returns the cells available for charts.
-    """
+    """Return the sections of a usage report, rows of numbers before a plot."""
     period = usage.period or Period({})
     models = _by_model(usage.by_arm or (), names, context)
     arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]

@@ -147,10 +147,7 @@ class EventFilter:
 def parse_event_filter(
     text: str, *, is_merged: bool = False, named: Mapping[str, str] | None = None
 ) -> EventFilter | None:
-    """Parse a filter; ``None`` if it is empty.
-
-    Args:
-        is_merged: Whether events of several runs are mixed.
+    """Parse a filter for the events of one run, or of several; ``None`` if it is empty.
 
     Raises:
         QueryError: The filter has a syntax error, or names something that events do not have.

@@ -49,11 +49,7 @@ DEPLOYMENT_LINES: Final = member_lines(
 
 
 def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
-    """Return the sections of a catalog entry, also for records that contain one.
-
-    Args:
-        prefix: Path of the entry with a trailing dot; empty for the entry itself.
-    """
+    """Return the sections of a catalog entry; of one inside another record, with its path and a dot as the prefix."""
 
     parts = (
         ("Model", "model", "model_key publisher_id family release lifecycle:status capabilities release_license"),
@@ -177,11 +173,9 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
 def saved_model_sections(
     deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool, save: object = None
 ) -> list[DetailSection]:
-    """Return the saved models of a deployment; empty if they are unknown.
+    """Return the saved models of a deployment; empty as long as their list was not read.
 
-    Args:
-        is_known: Whether the list of saved models was read.
-        save: Target of the link that saves the model; ``None`` for none.
+    ``save`` is the target of the link that saves the model; ``None`` for none.
     """
     if not is_known or not deployment_id:
         return []
@@ -200,10 +194,8 @@ def saved_model_sections(
 def unread_models_lines(
     connections: Sequence[SourceConnection], context: RenderContext, key: str
 ) -> tuple[SafeText, ...]:
-    """Return the text of an empty catalog: the connections of which it lists no model, and what each needs next.
-
-    Args:
-        key: The key that does that; empty where nothing can be changed.
+    """Return the text of an empty catalog: the connections of which it lists no model, and what each needs next, with
+    the key that does it; empty where nothing can be changed.
     """
     found = [_unread_text(each) for each in connections[:MAX_NAMED_CONNECTIONS]]
     left = len(connections) - len(found)

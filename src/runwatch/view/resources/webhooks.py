@@ -96,11 +96,7 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
 
 
 def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *, more: bool) -> list[DetailSection]:
-    """Return the deliveries, newest first. Opening a line delivers it again.
-
-    Args:
-        more: Whether there are older ones.
-    """
+    """Return the deliveries, newest first, and whether there are more. Opening a line delivers it again."""
     if not deliveries:
         return [DetailSection(line(""), (text_line("", DELIVERIES.empty),))]
     lines = []

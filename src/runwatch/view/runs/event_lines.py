@@ -56,11 +56,7 @@ class EventLine(NamedTuple):
     run: SafeText = _NOTHING
 
     def plain(self, run: SafeText | None = None) -> SafeText:
-        """Return the whole line as text.
-
-        Args:
-            run: The event's run if lines of several runs are mixed.
-        """
+        """Return the whole line as text, with the run of the event if lines of several runs are mixed."""
         if self.is_gap:
             return self.summary
         frame = (self.time,) if run is None else (self.time, run)

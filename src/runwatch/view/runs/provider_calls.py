@@ -130,10 +130,8 @@ def _unanswered_check(receipt: Receipt | None) -> ReceiptSlice | None:
 
 
 def has_run(states: Collection[str | None], receipt: Receipt | None) -> bool | None:
-    """Return whether an ended run ever ran; ``None`` if that is not known.
-
-    Args:
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    """Return whether an ended run ever ran; ``None`` if that is not known. ``states`` are those that its events
+    name.
     """
     if _calls(receipt) or not {"running", "progress"}.isdisjoint(states):
         return True
@@ -180,8 +178,7 @@ def _named(id: str | None) -> str:
 def end_reason_text(reason: str, receipt: Receipt | None, *, states: Collection[str | None] = ()) -> SafeText:
     """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it.
 
-    Args:
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    ``states`` are those that its events name, from the first event on; empty if they are unknown.
     """
     unanswered = _unanswered_check(receipt)
     if unanswered is not None:
@@ -210,9 +207,8 @@ def end_advice_text(
 ) -> SafeText:
     """Return what to do after a run has ended, by its reason and by how its calls or its check failed.
 
-    Args:
-        errors: How providers refused its calls, in order; empty if that is not known.
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    ``errors`` say how providers refused its calls, ``states`` are those that its events name; empty if they are
+    unknown.
     """
     check = _silent_check(receipt)
     if check is not None:

@@ -48,11 +48,7 @@ _STATED_AGAIN: Final = frozenset({"customer_verdict", "customer_unavailable", "b
 
 @dataclass(frozen=True, slots=True)
 class NarrativeSentence:
-    """One thing that happened.
-
-    Attributes:
-        at: When; ``None`` if unknown.
-    """
+    """One thing that happened, and when, if that is known."""
 
     at: datetime | None
     text: SafeText
@@ -84,9 +80,7 @@ def narrate_run(
 ) -> list[NarrativeSentence]:
     """Return the run narrative, oldest sentence first.
 
-    Args:
-        events: Its known events from the first one; empty if they are unknown.
-        is_cut: Whether the run has more events.
+    The events are known from the first one on; if they are cut, the run has more.
     """
     sentences = list(_from_events(facts, events, context))
     if not any(event.verification_check or event.recorded_check for event in events):

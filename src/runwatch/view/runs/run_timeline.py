@@ -79,10 +79,8 @@ def timeline_sections(
 ) -> tuple[DetailSection, ...]:
     """Return the timeline as sections of a detail: the bars, then what they mean.
 
-    Args:
-        trace: What the events say.
-        until: The right end of the line of time, where it is later than the last bar.
-        is_cut: Whether the run has more events than the trace has taken.
+    The line of time ends where the last bar does, or at ``until`` if that is later. A run that is cut has more events
+    than the trace has taken.
     """
     bars = list(timeline_bars(facts, trace, context))
     if trace.first_at is None or trace.last_at is None or not bars:

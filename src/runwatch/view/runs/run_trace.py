@@ -64,14 +64,7 @@ class AttemptTrace:
 
 @dataclass(slots=True)
 class SliceTrace:
-    """One slice.
-
-    Attributes:
-        state: The last state that an event names.
-        began_at: When its work began.
-        ended_at: When it reached a final state.
-        seen_at: The newest time of its events.
-    """
+    """One slice: when its work began and reached a final state, by its events, and the last state that one names."""
 
     id: str
     state: str | None = None

@@ -70,10 +70,8 @@ def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Se
 
 
 def search_rows(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
-    """Return the rows that contain all words in their key, value or description, below their headings.
-
-    Args:
-        words: Words in any order, ignoring case; empty keeps every row.
+    """Return the rows that contain all words in their key, value or description, in any order and ignoring case, below
+    their headings.
     """
     sought = words.casefold().split()
     if not sought:

@@ -149,11 +149,7 @@ PageStage = Literal["waiting", "entered", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class PageProgress:
-    """Progress of the entry on a private page.
-
-    Attributes:
-        stage: ``waiting`` for the user, ``entered``, or ``ended`` without an entry.
-    """
+    """Progress of the entry on a private page: it waits for the user, was entered, or ended without an entry."""
 
     stage: PageStage
     words: str
@@ -182,13 +178,7 @@ class PageResult:
 
 @dataclass(frozen=True, slots=True)
 class IntentNote:
-    """A local note about an intent started here.
-
-    Attributes:
-        kind: Kind of record that will result.
-        id: Id of the intent.
-        facts: Known facts; never the address.
-    """
+    """A local note about an intent started here: the kind of record that will result, and facts, never the address."""
 
     kind: str
     id: str

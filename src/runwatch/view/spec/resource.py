@@ -42,10 +42,8 @@ MAX_NAME_IN_TITLE: Final = 60
 
 
 class SortKey(NamedTuple):
-    """A field to sort by. Missing values come last in both directions.
-
-    Attributes:
-        words: What this sort puts first, of a field that no column shows.
+    """A field to sort by; missing values come last in both directions. The words say what it puts first, of a field
+    that no column shows.
     """
 
     field: str
@@ -144,12 +142,7 @@ class Column(Field[S]):
 
 
 class LineTarget(NamedTuple):
-    """What a detail line opens when the user follows it.
-
-    Attributes:
-        target: Passed to the screen.
-        words: Short text for what following it does, shown beside the value.
-    """
+    """What a detail line opens when the user follows it, and a short text for that, shown beside the value."""
 
     target: object
     words: SafeText
@@ -208,13 +201,7 @@ class SectionSpec(NamedTuple):
 
 
 class RecordLink(NamedTuple, Generic[S]):
-    """A link from a record to another.
-
-    Attributes:
-        label: Relation of the other record to this one.
-        kind: ``KIND`` of the other record.
-        target: Id of the other record, or ``None``.
-    """
+    """A link from a record to another: its relation to this one, its ``KIND``, and its id or ``None``."""
 
     label: str
     kind: str

@@ -250,10 +250,8 @@ def column_meaning(spec: ResourceSpec[Any], column: Column[Any]) -> str:
 
 
 def column_sections(spec: ResourceSpec[Any], shown: Sequence[str], glyphs: Glyphs = UNICODE) -> list[DetailSection]:
-    """Return the columns of a list by their headings, with the names that filters use for them.
-
-    Args:
-        shown: Ids of the columns of the list as it is now, in order; columns that only the settings show follow.
+    """Return the columns of a list by their headings, with the names that filters use for them: first those shown now,
+    in order, then those that only the settings show.
     """
     here = [spec.column(name) or member_column(name) for name in shown]
     others = [column for column in spec.all_columns if column.id not in shown]

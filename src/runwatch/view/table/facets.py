@@ -46,11 +46,7 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A field and the values that rows have for it, most frequent first.
-
-    Attributes:
-        title: What it is called on screen; ``field`` is its name in filters.
-    """
+    """A field and the values that rows have for it, most frequent first, with its title on screen."""
 
     field: str
     values: tuple[FacetValue, ...]

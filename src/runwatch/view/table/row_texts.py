@@ -51,8 +51,7 @@ _WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 def column_texts(column: Column[S], subject: S, *, has_value: bool = True) -> Iterator[str]:
     """Yield the texts of a column: its value if that is text, and its cell unless that shows an age.
 
-    Args:
-        has_value: Whether to yield the value too, where the cell is made of the subject.
+    The value can be left out where the cell is made of the whole subject.
     """
     if column.searched == "nothing":
         return

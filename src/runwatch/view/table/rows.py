@@ -229,11 +229,7 @@ class RecordRow(Generic[S]):
         return shared
 
     def contains(self, folded: bytes) -> bool:
-        """Whether a text of the row contains another, ignoring case.
-
-        Args:
-            folded: The text from :func:`runwatch.base.text.fold_text`.
-        """
+        """Whether a text of the row contains one from :func:`runwatch.base.text.fold_text`, ignoring case."""
         shared = self._shared_text or self.shared_text()
         if shared.sought is not folded:
             shared.look_for(folded)
@@ -297,13 +293,10 @@ def build_rows_with(drawing: RowRenderer[S], items: Iterable[Record | S]) -> lis
 
 
 def rebuild_rows(drawing: RowRenderer[S], items: Iterable[Record | S], before: Sequence[RecordRow[S]]) -> RowSteps[S]:
-    """Do the same as :func:`build_rows_with` in time slices, reusing rows.
+    """Do the same as :func:`build_rows_with` in time slices, reusing the rows before.
 
-    An earlier row and everything rendered for it is reused if it has the same object.
-
-    Args:
-        drawing: Renderer of all rows, including earlier ones.
-        before: Rows of the earlier list.
+    An earlier row and everything rendered for it is reused if it has the same object. All have the
+    same renderer.
     """
     earlier: dict[str, RecordRow[S]] = {}
     for start in range(0, len(before), STEP):
@@ -342,11 +335,8 @@ def sort_rows(
 ) -> RowSteps[S]:
     """Sort rows: stable, values of one type together, missing values last in both directions.
 
-    Works in time slices and returns the list at the end.
-
-    Args:
-        keys: Fields to sort by, most important first; ``None`` for the resource's own order. An unknown field is read
-            as a dotted path.
+    Works in time slices and returns the list at the end. The most important key is the first one; ``None`` is the
+    resource's own order. An unknown field is read as a dotted path.
     """
     ordered: Sequence[RecordRow[S]] = found
     for key in reversed(spec.sort if keys is None else keys):

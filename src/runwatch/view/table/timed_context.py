@@ -8,11 +8,7 @@ from runwatch.view.text.format import RenderContext
 
 
 class TimedContext(RenderContext):
-    """A context that counts how often its time is read.
-
-    Attributes:
-        asked: Number of reads so far.
-    """
+    """A context that counts how often its time is asked for."""
 
     __slots__ = ("_moment", "asked")
 

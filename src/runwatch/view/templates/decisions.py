@@ -29,11 +29,7 @@ CHANGED: Final = "the record has changed since"
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """One decision.
-
-    Attributes:
-        digest: Digest of the record at the time of the decision.
-    """
+    """One decision, with the digest of the record at that time."""
 
     verdict: Verdict
     reason: str

@@ -22,12 +22,11 @@ def copied_word(text: str) -> CopiedText:
 
 
 def copied_fields(fields: Mapping[str, str | None]) -> CopiedText:
-    """Return one line for each field: its label with a colon, which names no command, and its value as one word.
+    """Return one line for each field: its label with a colon, which names no command, and its value as one word, or
+    ``-``.
 
-    Every quote closes on its own line, because values contain no quote or newline outside their own quotes.
-
-    Args:
-        fields: Values by label; ``None`` becomes ``-``. Labels must come from the program, never from data.
+    Every quote closes on its own line, because values contain no quote or newline outside their own quotes. Labels must
+    come from the program, never from data.
     """
     width = max(map(len, fields), default=0) + 1
     return CopiedText(

@@ -68,9 +68,8 @@ class RenderContext:
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:
     """Format US dollars for a list with four decimals. A small amount never rounds to zero.
 
-    Args:
-        is_part: Whether more is to be added, so that no more may be shown than is known; a small amount then has as
-            many decimals as its first digit needs.
+    If more is to be added (``is_part``), no more may be shown than is known, and a small amount has as many decimals as
+    its first digit needs.
     """
     if amount is None:
         return line(None)
@@ -90,20 +89,15 @@ def money_exact(amount: Decimal | None) -> SafeText:
 
 
 def known_amount(known: Decimal | None, unknown_calls: int | None) -> Decimal | None:
-    """Return what is known of an amount; ``None`` if that is nothing, which is not zero.
-
-    Args:
-        known: The known part, in US dollars; zero where there is none.
-    """
+    """Return the known part of an amount in US dollars; ``None`` if nothing is known, which is not zero."""
     return None if unknown_calls and not known else known
 
 
 def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False) -> SafeText:
-    """Format an amount that may be partly unknown: the amount, ``at least`` the known part, or ``unknown``.
+    """Format an amount in US dollars that may be partly unknown: the amount, ``at least`` the known part, or
+    ``unknown``.
 
-    Args:
-        known: The known part, in US dollars.
-        is_exact: Whether all digits are shown, as in a detail, and not four decimals, as in a list.
+    An exact one has all its digits, as in a detail, and not four decimals, as in a list.
     """
     if unknown_calls and not known:
         return line(UNKNOWN)
@@ -112,11 +106,8 @@ def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: 
 
 
 def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
-    """Return what follows a spent amount that exceeds the cost limit of its run; empty if it does not.
-
-    Args:
-        known: The known part, in US dollars.
-        limit: In US dollars; ``None`` if it is not known.
+    """Return what follows a spent amount that exceeds the cost limit of its run, in US dollars; empty if it does
+    not.
     """
     if known is None or limit is None or known <= limit:
         return ""
@@ -124,11 +115,7 @@ def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
 
 
 def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyphs, *, is_estimated: bool) -> SafeText:
-    """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥0.0030``, ``~0.0007``.
-
-    Args:
-        known: The known part, in US dollars.
-    """
+    """Format the known part of an amount in US dollars for a narrow column: ``0.0142``, ``≥0.0030``, ``~0.0007``."""
     if unknown_calls and not known:
         return line(UNKNOWN)
     least = glyphs.at_least if unknown_calls else ""

@@ -74,11 +74,8 @@ def detail_usd(value: object, context: RenderContext) -> CellText:
 
 
 def mark_member(shown: CellText, holder: object, name: str | int) -> CellText:
-    """Mark a shown member that is a partly unknown or a partly estimated sum (see :mod:`runwatch.records.spend`), or
-    that looks like the verdict of a check which never looked at correctness.
-
-    Args:
-        holder: The object of the member.
+    """Mark a shown member of an object that is a partly unknown or partly estimated sum (see
+    :mod:`runwatch.records.spend`), or that looks like the verdict of a check which never looked at correctness.
     """
     if name in _VERDICT and is_baseline(holder) and with_role(shown).text:
         return StyledText(line(f"{with_role(shown).text} (of the presence of output)"), Role.QUIET)
