@@ -17,7 +17,6 @@ from runwatch.view.detail.plots import (
     column_width,
     draw_column_chart,
     draw_stack,
-    fill_patterns,
     largest_value,
 )
 from runwatch.view.text.format import counted, money
@@ -184,7 +183,7 @@ class ColumnPlot:
             return line(name, 24) + (f" {least}{money(value, is_part=is_partial)}" if value else "")
 
         own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
-        every = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
+        every = list(zip(glyphs.patterns, grouping.series, own, strict=False))
         # Others stay last.
         every.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
         named = [entry for entry in every if entry[2] is None or entry[2]] or every
@@ -279,12 +278,10 @@ def group_by_series(
 
 
 def _short(day: PlotDay) -> SafeText:
-    """Return a day without its year."""
     return line(day.name[5:], 10)
 
 
 def _day_text(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
-    """Tell a day beside the mark below its column."""
     words = line(f"{line(day.name, 10)}  {day.words}", None)
     before, after = x - 1, cells - x - 2
     if cell_width(words) <= after or after >= before:

@@ -8,12 +8,11 @@ length; the number beside it shows its sign.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil
 from typing import Final
 
-from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
+from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 Value = Decimal | int | None
@@ -23,35 +22,14 @@ _WIDEST_COLUMN: Final = 3
 _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
 """Amounts may have up to a thousand digits; a chart needs a dozen."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """Glyphs of increasing fill: of a cell of a bar from the smallest to full, and of a cell of a column from zero to
-    full.
-    """
-
-    along: str
-    up: str
-
-
-_STEPS: Final = {UNICODE: _Steps("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█"), ASCII: _Steps("#", "_.:-=+*#")}
-
-
-_PATTERNS: Final = {UNICODE: "█▒░▓", ASCII: "#=.%"}
-
 MAX_SERIES: Final = 4
 """Most series that differ by their pattern."""
 
 
-def fill_patterns(glyphs: Glyphs) -> str:
-    """Return :data:`MAX_SERIES` glyphs that tell stretches or series apart without color."""
-    return _PATTERNS.get(glyphs, _PATTERNS[ASCII])
-
-
 def pattern_legend(names: Sequence[str], glyphs: Glyphs) -> SafeText:
     """Return what each pattern means: ``█ usage   ▒ fee``."""
-    patterns = fill_patterns(glyphs)
-    return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in zip(patterns, names, strict=False)), None)
+    named = zip(glyphs.patterns, names, strict=False)
+    return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in named), None)
 
 
 def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
@@ -66,13 +44,13 @@ def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyph
         # Rounding goes to the largest part, where it is the smallest error.
         most = max(range(len(sizes)), key=lambda number: (sizes[number], known[number]))
         sizes[most] += 1 if sum(sizes) < filled else -1
-    drawn = "".join(pattern * size for pattern, size in zip(fill_patterns(glyphs), sizes, strict=False))
+    drawn = "".join(pattern * size for pattern, size in zip(glyphs.patterns, sizes, strict=False))
     return fit(line(drawn, None), max(0, cells))
 
 
 def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
     """Draw a horizontal bar in exactly ``cells`` cells; it is full if the value is the largest."""
-    steps = _steps(glyphs).along
+    steps = glyphs.bar_steps
     filled = _part(value, largest, cells * len(steps))
     whole, rest = divmod(filled, len(steps))
     return fit(line(steps[-1] * whole + (steps[rest - 1] if rest else ""), None), max(0, cells))
@@ -101,7 +79,7 @@ def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
     top = largest_value(last) if largest is None else largest
-    steps = _steps(glyphs).up
+    steps = glyphs.column_steps
     return line("".join(" " if value is None else steps[_part(value, top, len(steps) - 1)] for value in last), None)
 
 
@@ -117,7 +95,7 @@ def draw_column_chart(
         return []
     width, gap = column_width(len(values), cells)
     last = list(values[-((cells + gap) // (width + gap)) :])
-    steps = _steps(glyphs).up
+    steps = glyphs.column_steps
     top = largest_value(last) if largest is None else largest
     heights = [None if value is None else _part(value, top, rows * len(steps)) for value in last]
     drawn = []
@@ -135,7 +113,7 @@ def column_width(count: int, cells: int) -> tuple[int, int]:
     return 1, 0
 
 
-def _column_glyph(height: int | None, row: int, steps: str) -> str:
+def _column_glyph(height: int | None, row: int, steps: Sequence[str]) -> str:
     """Return the glyph of a column in a row counted from the bottom; zero is drawn in the lowest row."""
     if height is None:
         return " "
@@ -159,7 +137,3 @@ def _part(value: Value, largest: Value, steps: int) -> int:
 def largest_value(values: Sequence[Value]) -> Value:
     """Return the largest known value; ``None`` if none is known."""
     return max((value for value in values if value is not None), default=None)
-
-
-def _steps(glyphs: Glyphs) -> _Steps:
-    return _STEPS.get(glyphs, _STEPS[ASCII])

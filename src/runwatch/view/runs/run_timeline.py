@@ -17,7 +17,7 @@ from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
 from runwatch.records.run import CallError
 from runwatch.view.detail.chart_sections import WidthOf
-from runwatch.view.detail.plots import draw_span, fill_patterns
+from runwatch.view.detail.plots import draw_span
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.check_results import VERDICTS, CheckFinding, describe_attempt, format_score
 from runwatch.view.runs.provider_calls import provider_error_text, provider_failure_text
@@ -34,7 +34,6 @@ _NOTE_SHARE: Final = 0.45
 """Part of a line that notes may take."""
 
 _NOTE_ROWS: Final = 2
-"""Most rows of a note."""
 
 
 class BarKind(IntEnum):
@@ -168,7 +167,6 @@ def _call_end(attempt: AttemptTrace, error: CallError | None) -> datetime | None
 
 
 def _call(receipt: ReceiptSlice | None, attempt: AttemptTrace) -> ProviderCall | None:
-    """Return what the receipt says of the attempt's last call."""
     calls = (receipt.attempts if receipt is not None else None) or ()
     return next((call for call in calls if call.attempt == attempt.last), None)
 
@@ -244,9 +242,8 @@ def _draw(bar: TimelineBar, scale: _Scale, cells: int, glyphs: Glyphs) -> SafeTe
         return fit(line(glyphs.unknown), max(0, cells))
     end, mark = _end(bar, scale.now, glyphs)
     span = max((scale.until - scale.since).total_seconds(), 1e-9)
-    patterns = fill_patterns(glyphs)
     start = (bar.began_at - scale.since).total_seconds() / span
-    return draw_span(start, (end - scale.since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
+    return draw_span(start, (end - scale.since).total_seconds() / span, cells, glyphs.patterns[bar.kind], mark=mark)
 
 
 def _end(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> tuple[datetime, str]:
@@ -272,10 +269,8 @@ def _seconds(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> SafeText:
 def _remarks(
     facts: RunFacts, trace: RunTrace, bars: Sequence[TimelineBar], glyphs: Glyphs, *, is_cut: bool
 ) -> list[SafeText]:
-    """Say what the bars mean, and what no event says."""
-    patterns = fill_patterns(glyphs)
     names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
-    used = [f"{patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
+    used = [f"{glyphs.patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
     if any(bar.label.startswith(glyphs.again) for bar in bars):
         used.append(f"{glyphs.again} before an attempt: tried again")
     if any(bar.ended_at is None and bar.is_growing for bar in bars):
