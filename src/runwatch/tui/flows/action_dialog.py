@@ -36,8 +36,7 @@ from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
-from runwatch.view.actions.form import build_form, has_body
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import build_form, has_body, render_request_body
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, PageResult
 from runwatch.view.text.format import short_id
@@ -161,7 +160,7 @@ def build_action_dialog(
     path = fill_path(operation, record_id)
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     usual = DialogWords(f"{operation.title}{name}", mutation.sentence(subject), action.confirm_label)
-    words = mutation.words_for(shown) or usual
+    words = mutation.words_for(shown if isinstance(shown, Mapping) else {}) or usual
     title = action.step_title or words.title
     text = DialogText(
         title=line(f"{title} on {line(session.target.profile)}"),

@@ -35,7 +35,7 @@ async def describe_success(
     outcome: list[StyledSpan] = [
         *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation])))
     ]
-    lines = [*mutation.summarize(response)]
+    lines = [*mutation.summarize(response if isinstance(response, dict) else {})]
     if mutation.next_step:
         lines.append(("next", insert_keys(mutation.next_step, console.keys.shown)))
     for label, text in lines:

@@ -32,8 +32,7 @@ from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
-from runwatch.view.actions.form import FORM_LEVEL, Form
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import FORM_LEVEL, Form, render_request_body
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.action_parts import Suggestions
 from runwatch.view.text.glyphs import Role

@@ -16,7 +16,9 @@ from runwatch.base.json import ExactNumber, loads
 from runwatch.records.misplaced_secrets import find_secrets_in_body
 from runwatch.view.spec.action import Mutation
 from runwatch.view.spec.action_parts import FormField
-from runwatch.view.text.safe_text import line
+from runwatch.view.text import json_paths
+from runwatch.view.text.json_tree import walk_json
+from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.values import read_seconds
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
@@ -280,3 +282,18 @@ def put(body: dict[str, Any], path: str, value: Any) -> None:
         body[name] = dict(body.get(name) or {})
         body = body[name]
     body[last] = value
+
+
+def render_request_body(body: Any) -> SafeText:
+    r"""Render a body as indented JSON, followed by every multi-line text, line by line.
+
+    JSON writes the end of a line as ``\n``, which is exact but hard to read in a long text.
+    """
+    parts = [json_text(body, 2)]
+    for node in walk_json(body):
+        if isinstance(node.value, str) and "\n" in node.value:
+            count = node.value.count("\n") + 1
+            parts.append(
+                f"{json_paths.format_path(node.path)}, {count} lines, {len(node.value)} characters:\n\n{node.value}"
+            )
+    return block("\n\n".join(parts))

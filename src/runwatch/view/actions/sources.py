@@ -34,7 +34,6 @@ FIRST_STEP: Final = "step 1 of 4"
 """A connection is prepared, made and tested, and then its models are read."""
 
 _NAMED: Final = 8
-"""Most names of models to show."""
 
 
 def _is_on(connection: SourceConnection) -> bool:
@@ -121,13 +120,12 @@ def _sync_text(connection: SourceConnection) -> str:
 
 
 def _named_models(connection: SourceConnection) -> int:
-    """Return the number of models named for a source that lists none."""
     models = (connection.endpoint or {}).get("models")
     return len(models) if isinstance(models, list) else 0
 
 
-def _usable(response: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
+def _usable(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(response))
     if connection.is_usable:
         failed = [("failed", f"{model.model}: {model.why}") for model in connection.failed_models or ()]
         if not failed:
@@ -140,9 +138,9 @@ def _usable(response: Any) -> list[tuple[str, str]]:
     return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
-def _connected(response: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
-    return _usable(response) if connection.is_usable else [("next", "test it, then read which models it serves")]
+def _connected(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    is_usable = SourceConnection(dict(response)).is_usable
+    return _usable(response) if is_usable else [("next", "test it, then read which models it serves")]
 
 
 def describe_missing_models(synced: SyncedModels) -> list[str]:
@@ -158,8 +156,8 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
     return said
 
 
-def _served(response: Any) -> list[tuple[str, str]]:
-    synced = SyncedModels(dict(response) if isinstance(response, Mapping) else {})
+def _served(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    synced = SyncedModels(dict(response))
     found = [each.upstream_ref or each.id for each in synced.deployments or () if each.status == "listed"]
     names = f": {_names(found)}" if found else ""
     missing = [("note", words) for words in describe_missing_models(synced)]
@@ -171,8 +169,8 @@ def _names(names: Sequence[str]) -> str:
     return f"{', '.join(map(line, names[:_NAMED]))}{more}"
 
 
-def _effects(response: Any) -> list[tuple[str, str]]:
-    effects = response.get("effects") if isinstance(response, Mapping) else None
+def _effects(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    effects = response.get("effects")
     if not isinstance(effects, Mapping):
         return []
     return [
@@ -209,7 +207,6 @@ SYNC: Final = ResourceAction[SourceConnection](
 SYNC_NEW: Final = _step(SYNC, "step 4 of 4", leads_to=_its_models)
 """The first reading of a new connection's models, which can then be saved."""
 
-
 SAVE_MODELS: Final = ResourceAction[SourceConnection](
     "its_models",
     "Save one of its models",
@@ -218,7 +215,6 @@ SAVE_MODELS: Final = ResourceAction[SourceConnection](
     off_because="It is not usable before a test has passed.",
     leads_to=_its_models,
 )
-
 
 TEST: Final = ResourceAction[SourceConnection](
     "test",
@@ -289,8 +285,8 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
 )  # fmt: skip
 
 
-def _tested_key_words(body: Any) -> DialogWords:
-    name = line(body.get("display_name") if isinstance(body, Mapping) else None)
+def _tested_key_words(body: Mapping[str, Any]) -> DialogWords:
+    name = line(body.get("display_name"))
     return DialogWords(
         f"Give {name} another key",
         f"Tests connection {name} with the key that was entered. Only if the test passes, that key takes the place of"
@@ -345,8 +341,8 @@ def _handoff_page(
     )
 
 
-def _keyless_words(body: Any) -> DialogWords | None:
-    if not isinstance(body, Mapping) or body.get("auth_scheme") != KEYLESS:
+def _keyless_words(body: Mapping[str, Any]) -> DialogWords | None:
+    if body.get("auth_scheme") != KEYLESS:
         return None
     return DialogWords(
         "Authorise a source without a key",

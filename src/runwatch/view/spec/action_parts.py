@@ -23,12 +23,9 @@ def _own_name(record: Record) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Suggestions:
-    """Records whose ids or other words are offered as input for a field.
+    """Records whose ids or other words are offered as input for a field; their list is read if it is not known.
 
-    Attributes:
-        kind: The records to offer; their list is read if it is not known.
-        value: The word that a record offers; ``None`` if it offers none.
-        name: Display name of the record, shown once its word is chosen; empty for nothing.
+    The display name of a record, empty for none, is shown once its word is chosen.
     """
 
     kind: type[Record]
@@ -109,13 +106,10 @@ class FormField:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Prerequisite:
-    """A read that must succeed before the form or dialog opens.
+    """A read, by the record's id, that must succeed before the form or dialog opens, and why the action is impossible
+    with what was read; empty if it is possible.
 
     The subject of everything else is then a :class:`PageResult` with the record and what was read.
-
-    Attributes:
-        operation: Operation id of the read, by the record's id.
-        lacks: Why the action is impossible with what was read; empty if it is possible.
     """
 
     operation: str
@@ -124,11 +118,8 @@ class Prerequisite:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EffectCheck:
-    """A read after the write, for writes whose response does not show whether they took effect.
-
-    Attributes:
-        operation: Operation id of the read, by the subject's id.
-        words: From the subject and what was read: whether the write took effect, and a text that says so.
+    """A read by the subject's id after a write whose response does not show whether it took effect. The words say that,
+    from the subject and what was read.
     """
 
     operation: str

@@ -27,7 +27,7 @@ from runwatch.tui.flows.writes.write_sender import (
 from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import render_request_body
 from runwatch.view.actions.run_form import FORM
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import elapsed_clock, grouped_number, short_id, spent_amount, state_cell
