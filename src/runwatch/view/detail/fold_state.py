@@ -37,8 +37,6 @@ class FoldState:
 
 @dataclass(frozen=True, slots=True)
 class FoldHeader:
-    """The head line of a part."""
-
     key: FoldKey
     count: int
     is_folded: bool

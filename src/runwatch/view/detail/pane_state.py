@@ -42,7 +42,6 @@ _STALE_STATES = frozenset(
     {LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED}
 )
 
-
 FAILED_STATES = frozenset(
     {LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR}
 )

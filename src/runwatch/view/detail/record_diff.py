@@ -65,7 +65,6 @@ def _is_own_id(path: json_paths.JsonPath) -> bool:
 
 
 def _repeats_ids(ids: tuple[Any, Any], one: Any, other: Any) -> bool:
-    """Return whether two texts are the same but for the ids of their records."""
     mine, theirs = ids
     if not all(isinstance(text, str) and text for text in (mine, theirs, one, other)):
         return False

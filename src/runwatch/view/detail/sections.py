@@ -23,14 +23,11 @@ from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 TYPE_MISMATCH: Final = "not of the expected type"
-"""Note beside a value of the wrong type."""
 
 OTHER_MEMBERS: Final = "Other fields"
-"""Heading for members that no section claims."""
 
 NO_VALUE: Final = "without a value"
 """Label of the one line that names the null or empty members of sections that are left out."""
-
 
 ADVICE: Final = frozenset({"detail", "status_reason"})
 """Members in which the service names commands, without knowing how it was chosen."""

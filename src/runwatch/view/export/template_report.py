@@ -17,10 +17,8 @@ HEADER: Final = (
     "template", "version", "lane", "eligible", "blocker", "detail", "next_action", "what_to_do", "decision", "reason",
     "decided_at", "decided_on",
 )  # fmt: skip
-"""The columns, the same in every report."""
 
 MULTI_PROFILE_HEADER: Final = ("profile", *HEADER)
-"""The columns of a report on several profiles."""
 
 _TEMPLATE: Final = (
     "template",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine
 
 GAP: Final = "  "
-"""The gap between two columns."""
 
 LABEL_CELLS: Final = 48
 """Maximum width of the label column in a detail; longer labels shift their value to the right."""
@@ -141,7 +140,6 @@ def json_array_lines(values: Iterable[Any], fields: Mapping[str, str] | None = N
 
 
 def json_record(value: Any, fields: Mapping[str, str] | None = None) -> str:
-    """Return one JSON value, indented, exactly as sent."""
     return dumps(project(value, fields), indent=2)
 
 

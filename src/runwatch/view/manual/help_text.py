@@ -100,7 +100,6 @@ FACTS: Final = (
 by action id.
 """
 
-
 _OWN_MARKS: Final = {
     "▲": "beside a heading: sorted by it, the smallest or oldest first",
     "▼": "beside a heading: sorted by it, the largest or newest first",
@@ -109,7 +108,6 @@ _OWN_MARKS: Final = {
     "›": "after a value: a link, which enter opens",
     "±": "on a pin: changed since you looked at it",
 }
-"""Marks of the console itself, and their meanings."""
 
 
 def legend_section(glyphs: Glyphs) -> DetailSection:

@@ -135,7 +135,6 @@ def _continues(mark: str, following: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Remove the markup of links, pictures and emphasis."""
     return _EMPHASIS.sub(r"\1", _LINK.sub(_link_text, _PICTURE.sub("", text))).strip()
 
 

@@ -97,7 +97,6 @@ class ManualLink:
 
 
 def topics_section() -> DetailSection:
-    """Return the list of all pages, each with a link."""
     return DetailSection(
         line("Pages of the manual"),
         tuple(text_line(name, about, target=ManualLink(name, line(""))) for name, about in TOPICS.items()),

@@ -29,7 +29,6 @@ MIN_FAILURES: Final = 3
 """Fewer failures than this are considered chance."""
 
 MIN_SHARE: Final = Fraction(1, 2)
-"""Minimum share of a value's runs that failed."""
 
 STILL: Final = 3
 """Number of good runs in a row that end an anomaly."""
@@ -77,7 +76,6 @@ class Anomaly:
 
     @property
     def share(self) -> Fraction:
-        """The share of runs that failed or expired."""
         return Fraction(len(self.bad), self.total)
 
 

@@ -106,5 +106,4 @@ def _row(label: LinkSpan, parts: list[LinkSpan], total: LinkSpan) -> LinkedLine:
 
 
 def _number(number: int, way: ViewLink) -> LinkSpan:
-    """Return a number that links to its runs; zero is not a link."""
     return make_link_span(grouped_number(number), Role.BAD, way) if number else make_plain_span(0)

@@ -96,7 +96,6 @@ def _line(label: str, *parts: LinkSpan) -> LinkedLine:
 
 
 def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tuple[str, LinkSpan]]:
-    """Return what is known of the account, each with its label."""
     account = spending.account
     if account is None:
         why = "" if spending.state is None else missing_list_text(spending.state)
@@ -116,7 +115,6 @@ def _requests(spending: AccountLimits) -> LinkSpan:
 
 
 def _quota(account: Account, context: RenderContext) -> LinkSpan:
-    """Return the used part of the quota."""
     quota = execution_quota(account)
     if quota.used is None:
         return _unknown_span(context)

@@ -45,7 +45,6 @@ def make_plain_span(text: object) -> LinkSpan:
 
 
 def pad_line(part: LinkSpan, cells: int, align: str = "left", mark: str = "…") -> LinkSpan:
-    """Fit a part to an exact width."""
     return LinkSpan(fit(part.text, cells, align, mark), part.role, part.way)
 
 

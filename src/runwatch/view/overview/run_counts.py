@@ -39,20 +39,13 @@ class EndedRun:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it failed or expired."""
         return self.status in UNWANTED_STATES
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """All known runs.
-
-    Attributes:
-        live: Runs that have not ended, in the order of the list.
-        ended: Ended runs with a known end, latest end first.
-        untimed: Creation times of ended runs with an unknown end.
-        oldest: Creation time of the oldest run.
-        newest: Some of the newest runs, live ones first.
+    """All known runs: live ones in the order of the list, ended ones with the latest end first, the creation times of
+    those with an unknown end and of the oldest run, and some of the newest, live ones first.
     """
 
     live: tuple[RunFacts, ...] = ()

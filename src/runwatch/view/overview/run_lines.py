@@ -41,7 +41,6 @@ from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 BUCKETS: Final = 12
-"""Number of bars of the chart, for equal parts of an hour."""
 
 _FEWER_BUCKETS: Final = (6, 4, 3)
 """Numbers of bars where there is no room for all."""
@@ -49,7 +48,6 @@ _FEWER_BUCKETS: Final = (6, 4, 3)
 ENDS: Final = ("completed", "failed", "expired", "cancelled")
 
 NUMBER: Final = 8
-"""Width of a column of numbers, in cells."""
 
 NO_RUNS_READ: Final = "No runs have been read yet."
 
@@ -290,7 +288,6 @@ def _compact_ends(known: RunCounts, context: RenderContext, cells: int) -> tuple
 
 
 def _compact_numbers(numbers: Sequence[LinkSpan], widths: Sequence[int], context: RenderContext) -> list[LinkedLine]:
-    """Return each number of ends with its sign and word, in columns of these widths."""
     return [
         (replace(number, text=line(f"{state_glyph(status, context.glyphs)[0]} {number.text:>{cells}} {status}")),)
         for status, number, cells in zip(ENDS, numbers, widths, strict=True)

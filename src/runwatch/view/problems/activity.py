@@ -267,7 +267,6 @@ def _present(name: str) -> ComputedLine:
 
 
 def _met_here(it: ActivityEntry) -> str | None:
-    """Return the instance of a problem that is in the journal."""
     return it.instance if it.what == "problem" and HERE in (it.found_in or "") else None
 
 

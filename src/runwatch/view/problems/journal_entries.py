@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SUBMIT: Final = "postExecutions"
 """The operation whose failures have an effect: whether a run was accepted."""
 
-
 _RUN_PATH: Final = lazy_pattern(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
@@ -133,7 +132,6 @@ class RequestEntry(_Entry):
 
     @property
     def is_problem(self) -> bool:
-        """Whether it did not succeed."""
         return (self.error is not None and not self.is_given_up) or (self.status is not None and self.status >= 400)
 
 

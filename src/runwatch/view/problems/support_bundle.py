@@ -192,7 +192,6 @@ def _text(text: str) -> str:
 
 
 def _address(match: re.Match[str]) -> str:
-    """Redact user name, query, fragment and token-like path segments of an address."""
     scheme, host, path, rest = match.groups()
     shown = _TOKEN_SEGMENT.sub(REDACTED, path or "")
     return f"{scheme}{host}{shown}{f'?{REDACTED}' if rest else ''}"

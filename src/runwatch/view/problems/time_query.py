@@ -18,10 +18,8 @@ from runwatch.base.errors import UsageError
 from runwatch.view.text.values import Duration, parse_value
 
 DEFAULT_RADIUS: Final = timedelta(minutes=5)
-"""Default search radius before and after a time."""
 
 MAX_RADIUS: Final = timedelta(days=366)
-"""Maximum search radius before and after a time."""
 
 LOCAL: Final = "local"
 """Name of this machine's zone."""

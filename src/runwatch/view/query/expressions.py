@@ -93,7 +93,6 @@ class ContainsText:
         object.__setattr__(self, "folded", fold_text(self.text))
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any text of the row contains the text, ignoring case."""
         return row.contains(self.folded)
 
 
@@ -183,7 +182,6 @@ class HasField:
     field: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the field has a value that is neither ``null`` nor empty."""
         value = row.value(self.field)
         return value is not None and not (isinstance(value, (str, list, tuple, dict)) and not value)
 
@@ -205,7 +203,6 @@ class Not:
     term: Term
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the term does not match."""
         return not self.term.matches(row)
 
 

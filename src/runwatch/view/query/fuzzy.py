@@ -116,7 +116,6 @@ def _found(place: int, bonuses: Sequence[int], before: int, run: int, after_gap:
 
 
 def _bonuses(text: str) -> list[int]:
-    """Return what each place of a text adds to a character found there."""
     kinds = [_SPACE, *map(_kind, text)]
     return [_bonus(before, kind) for before, kind in pairwise(kinds)]
 

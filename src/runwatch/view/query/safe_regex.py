@@ -29,7 +29,6 @@ MIN_REACH: Final = 128
 """Minimum number of characters that a pattern must be able to search."""
 
 MAX_REACH: Final = 2_000
-"""Maximum number of characters that a pattern searches."""
 
 _QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{(?!\})([0-9]*)(?:(,)([0-9]*))?\})[?+]?")
 _ESCAPES: Final = frozenset("dDwWsSbBtnr")

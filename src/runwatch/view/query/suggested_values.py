@@ -26,7 +26,6 @@ def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]], flags: 
 
 
 def _conditions(term: Term) -> Iterator[FieldEquals | FieldContains | ContainsText]:
-    """Yield the conditions on texts that every match fulfils."""
     if isinstance(term, FieldEquals | FieldContains | ContainsText):
         yield term
     elif isinstance(term, AllOf):

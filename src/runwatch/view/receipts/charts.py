@@ -147,7 +147,7 @@ def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
 
 
 def _plotted(label: str, found: SpendSum, filter: str = "", role: Role = Role.PLAIN) -> ChartRow:
-    number = estimated(spent_amount(found.usd, found.unknown_calls), is_estimated=bool(found.estimated_calls))
+    number = spent_amount(found.usd, found.unknown_calls, is_estimated=bool(found.estimated_calls))
     return ChartRow(line(label, 60), found.usd, number, counted(found.count, "receipt"), filter or None, role)
 
 

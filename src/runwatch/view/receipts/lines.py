@@ -125,7 +125,7 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
         return None
     lacking = unknown_calls(part.raw)
     known = cost.usd is not None or lacking
-    amount = estimated(spent_amount(cost.usd, lacking, is_exact=True), is_estimated=cost.is_estimated)
+    amount = spent_amount(cost.usd, lacking, is_exact=True, is_estimated=cost.is_estimated)
     words = [line(f"usage {amount}")] if known else []
     is_partial = cost.usage == "unknown"
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
@@ -134,12 +134,10 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
         words.append(counted(cost.calls, "call"))
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
-    dot = f" {context.glyphs.dot} "
-    if cost.usage == "unknown":
+    if is_partial:
         words.append(line("what a call used is not known"))
-    if cost.usage == "unknown" or lacking:
-        return StyledText(line(dot.join(words)), Role.WARN)
-    return line(dot.join(words)) if words else None
+    role = Role.WARN if is_partial or lacking else Role.PLAIN
+    return StyledText(line(f" {context.glyphs.dot} ".join(words)), role) if words else None
 
 
 def content_warning(_: Receipt, record: Receipt, __: RenderContext) -> CellText | None:
@@ -192,7 +190,7 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
     if not lacking:
         amount = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
         return estimated(amount, is_estimated=receipt.is_estimated)
-    amount = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
+    amount = spent_amount(known, lacking, is_exact=True, is_estimated=receipt.is_estimated)
     return StyledText(line(f"{amount}: the cost of {counted(lacking, 'call')} is not known"), Role.WARN)
 
 

@@ -192,14 +192,11 @@ def format_amount(usd: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SpendComparison:
-    """The receipts and the usage report for one day, or for all days.
+    """The receipts and the usage report for one day, or for all days: amounts in US dollars, ``None`` if the report has
+    none, and calls of unknown cost.
 
     Attributes:
         day: The day; empty for all.
-        receipts: Sum of the receipts, in US dollars.
-        usage: Amount in the report; ``None`` if it has none.
-        receipt_calls: Number of calls of unknown cost in the receipts.
-        usage_calls: Number of such calls in the report.
         apart_s: Seconds between the two reads, if receipts may have come between them; 0 if both are of one moment.
     """
 

@@ -27,7 +27,6 @@ ACTIVITY_TEXTS: Final[Mapping[str, str]] = {
     "platform_baseline": "baseline of the platform",
     "platform_echo": "test runs",
 }
-"""Display texts of activities."""
 
 SPARK_CELLS: Final = 30
 

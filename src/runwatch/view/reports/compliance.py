@@ -78,10 +78,9 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     log = exported.decision_log
     decisions = log or ()
     kinds = Counter(decision.kind or context.glyphs.unknown for decision in decisions)
-    spend = (
-        context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
-    )
-    spend = estimated(line(spend), is_estimated=bool(totals.estimated_calls))
+    known = spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
+    spend = line(context.glyphs.unknown) if totals.usd is None else known
+    spend = estimated(spend, is_estimated=bool(totals.estimated_calls))
     policy = exported.content_policy or {}
     return [
         DetailSection(

@@ -31,13 +31,8 @@ _UNSAID: Final = StyledText(line(""))
 
 @dataclass(frozen=True, slots=True)
 class ProfileUsage:
-    """The usage of one profile, as far as known.
-
-    Attributes:
-        profile: Its name, also its id in a list.
-        usage: The report; ``None`` if it could not be read.
-        account: Its account; ``None`` if unknown.
-        read: When it was read, or why not, in a few words.
+    """The usage of one profile, as far as known; its name is its id in a list. ``read`` says in a few words when it was
+    read, or why not.
     """
 
     profile: str

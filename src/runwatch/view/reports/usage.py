@@ -31,6 +31,7 @@ from runwatch.view.text.format import (
     grouped_number,
     known_amount,
     money,
+    money_exact,
     short_id,
     spent_amount,
     tokens,
@@ -38,6 +39,7 @@ from runwatch.view.text.format import (
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import model_cell
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
+from runwatch.view.text.styled_text import StyledText
 
 MAX_DAYS: Final = 400
 """A longer period is drawn without gaps between its days."""
@@ -164,24 +166,24 @@ def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     return text_line("tokens", f"{shown}: {counted(lacking, 'call')} did not report any", Role.WARN)
 
 
-def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
-    """Format usage and fee and their sum, and note if the service's own sum differs."""
+def _spend(totals: UsageTotals, context: RenderContext) -> StyledText:
     text, role = _spend_text(totals, context)
-    return estimated(text, is_estimated=bool(totals.estimated_calls)), role
+    return StyledText(estimated(line(text), is_estimated=bool(totals.estimated_calls)), role)
 
 
-def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
+def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[str, Role]:
+    """Format usage and fee and their sum, and note if the service's own sum differs."""
     usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
     lacking = totals.unknown_calls
     if lacking and whole is not None:
         spent = spent_amount(whole, lacking, is_exact=True)
-        return line(f"{spent}: the cost of {counted(lacking, 'call')} is not known"), Role.WARN
+        return f"{spent}: the cost of {counted(lacking, 'call')} is not known", Role.WARN
     if usage is None or fee is None:
-        return line(context.glyphs.unknown if whole is None else f"{plain_decimal(whole)} USD"), Role.PLAIN
-    added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {plain_decimal(usage + fee)} USD"
+        return context.glyphs.unknown if whole is None else money_exact(whole), Role.PLAIN
+    added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {money_exact(usage + fee)}"
     if whole is None or whole == usage + fee:
-        return line(added), Role.PLAIN
-    return line(f"{added}, but the service says {plain_decimal(whole)} USD"), Role.WARN
+        return added, Role.PLAIN
+    return f"{added}, but the service says {money_exact(whole)}", Role.WARN
 
 
 # Charts.
@@ -282,8 +284,7 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContex
         kept = "" if model == NO_MODEL else build_field_filter("model", model)
         target = ViewState("receipts", filter=kept) if kept else None
         lacking = sum(arm.unknown_calls or 0 for arm in own)
-        is_estimated = any(arm.estimated_calls for arm in own)
-        amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
+        amount = spent_amount(usd, lacking, is_estimated=any(arm.estimated_calls for arm in own))
         found.append(ChartRow(model_cell(model, context), usd, amount, _counts((selected, "selection")), target))
     return found
 
@@ -303,7 +304,7 @@ def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
 def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeText:
     if part.usd is None:
         return line(context.glyphs.unknown)
-    return estimated(spent_amount(part.usd, part.unknown_calls), is_estimated=bool(part.estimated_calls))
+    return spent_amount(part.usd, part.unknown_calls, is_estimated=bool(part.estimated_calls))
 
 
 def _counts(*counts: tuple[int | None, str]) -> str:

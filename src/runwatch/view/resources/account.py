@@ -103,14 +103,12 @@ def _as_limit(value: object, _: RenderContext) -> CellText:
 
 
 def _demo_text(value: object, context: RenderContext) -> CellText:
-    """Say whether the organization is a demo."""
     if not isinstance(value, bool):
         return line(context.glyphs.nothing if value is None else json_text(value), None)
     return line("yes, a demo organization" if value else "no, a real organization")
 
 
 def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | None:
-    """Format the fees of a run and a review, which are added to the cost of models."""
     billing = account.billing or Billing({})
     fees = (
         (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),

@@ -28,7 +28,6 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
-    """Return a link to the runs known to have used it."""
     kept = build_field_filter("arm", arm.id) if arm.id else ""
     return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from runwatch.records.arm import Arm
-from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment, Offering
+from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment
 from runwatch.records.source import SourceConnection
 from runwatch.view.actions.arms import MODEL_ACTIONS
 from runwatch.view.actions.fields import quote_name
@@ -21,15 +21,10 @@ from runwatch.view.text.status_format import joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, with_role
 
 MAX_NAMED_CONNECTIONS: Final = 3
-"""Most connections that an empty catalog names."""
 
 
 def _model(entry: CatalogEntry) -> Definition:
     return entry.model or Definition({})
-
-
-def _offering(entry: CatalogEntry) -> Offering:
-    return entry.offering or Offering({})
 
 
 def _connection(entry: CatalogEntry) -> CatalogConnection:
@@ -112,7 +107,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     empty_keys="Press {screen.new} to connect a source; its models are listed here.",
     flags={
         "byok": lambda it: _connection(it).access_lane == "byok",
-        "public": lambda it: "public" in (_offering(it).data_classes or ()),
+        "public": lambda it: it.offering is not None and "public" in (it.offering.data_classes or ()),
     },
     facets=("lane", "lifecycle", "licence", "standing", "classes", "source"),
     actions=MODEL_ACTIONS,

@@ -61,7 +61,6 @@ def _effect(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | Non
 
 
 def _messages(entry: ProblemEntry) -> str | None:
-    """Return what the problem says of each field."""
     return (
         "; ".join(f"{error.field or ''} {error.message or ''}".strip() for error in entry.problem.errors or ()) or None
     )
@@ -77,10 +76,6 @@ def _fields(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | Non
 def _wait(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     seconds = entry.problem.retry_after_s
     return None if seconds is None else StyledText(duration(seconds), Role.WARN)
-
-
-def _means(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
-    return line(explain_code(find_error_code(entry) or "").sentence)
 
 
 def _next(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
@@ -120,7 +115,9 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
                     lambda it: "cause" if it.cause else "",
                 ),
                 ComputedLine("request", _request), ComputedLine("effect", _effect), ComputedLine("fields", _fields),
-                ComputedLine("wait", _wait), ComputedLine("means", _means), ComputedLine("next", _next),
+                ComputedLine("wait", _wait),
+                ComputedLine("means", lambda it, _, __: line(explain_code(find_error_code(it) or "").sentence)),
+                ComputedLine("next", _next),
             ),
         ),
         SectionSpec("Where", member_lines(

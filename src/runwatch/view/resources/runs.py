@@ -100,7 +100,6 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format how long a live run has been running, or how long an ended one took."""
     seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now)
     return line(context.glyphs.unknown) if seconds is None else elapsed_clock(seconds)
 
@@ -146,7 +145,6 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _used_part(facts: RunFacts) -> Decimal | None:
-    """Return the used part of the cost cap of a live run."""
     return None if facts.is_test or facts.is_final else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
 
 
@@ -169,7 +167,6 @@ def _last_event(facts: RunFacts) -> str | None:
 
 
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format the newest event and its age, or how long ago an ended run ended."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
         return short_ago(ended, context.now)
@@ -242,7 +239,7 @@ def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
     if facts.is_cost_open:
         return StyledText(line(f"{context.glyphs.nothing}  not known yet"), Role.QUIET)
-    amount = estimated(spent_amount(known.value, facts.unknown_calls, is_exact=True), is_estimated=facts.is_estimated)
+    amount = spent_amount(known.value, facts.unknown_calls, is_exact=True, is_estimated=facts.is_estimated)
     over = over_limit(known.value, facts.max_cost_usd.value)
     return _known(known, StyledText(line(f"{amount}{over}"), Role.WARN) if over else amount, context)
 

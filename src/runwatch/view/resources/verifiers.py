@@ -72,14 +72,14 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
     )
 
 
-def connection_tab(operation: str, parameter: str, note: str = "") -> DetailTab:
+def connection_tab(operation: str, note: str = "") -> DetailTab:
     """Return the tab of a protected connection, with a sentence above its fields."""
 
     def sections(connection: KeyConnection, context: RenderContext) -> list[DetailSection]:
         head = [DetailSection(line(""), (text_line("", note, Role.QUIET),))] if note else []
         return [*head, *build_sections(KEY_CONNECTION, connection, context)]
 
-    return DetailTab("connection", "Connection", operation, parameter, KeyConnection, sections)
+    return DetailTab("connection", "Connection", operation, KeyConnection, sections)
 
 
 _STATUS_REASON: Final = MemberLine("status_reason", format=detail_status_reason)
@@ -135,7 +135,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
     tabs=(connection_tab(
-        "getVerifiersByVerifierIdConnection", "verifier_id",
+        "getVerifiersByVerifierIdConnection",
         "The key is entered on a private page; this console never sees it.",
     ),),
     actions=ACTIONS,

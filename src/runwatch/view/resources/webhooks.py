@@ -56,7 +56,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     empty="No webhooks yet. `runwatch webhooks create` notifies an address of every run that ends.",
     note="The signing secret is shown once.",
     tabs=(DetailTab(
-        "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", "webhook_id", Deliveries,
+        "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", Deliveries,
         lambda page, context: delivery_sections(page.deliveries or (), context, more=page.next_cursor is not None),
         REPLAY,
     ),),

@@ -247,7 +247,6 @@ def _fit_to_answer(step: str, kind: str, calls: Sequence[ProviderCall], errors: 
 
 
 def _is_pinned(receipt: Receipt | None) -> bool:
-    """Whether the run could use only the saved model that it required."""
     return any(part.route is not None and part.route.ranking == "required_arm" for part in receipt_slices(receipt))
 
 

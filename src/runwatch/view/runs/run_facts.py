@@ -53,14 +53,6 @@ class SubmittedRequest(Record):
     review_composer = mapping("review_composer")
 
 
-class CurrentWork(Record):
-    """What a live run is currently doing, if the service says so."""
-
-    arm_id = text("arm_id")
-    provider = text("provider")
-    model_key = text("model_key")
-
-
 # Empty records replace missing parts; all their members are unknown.
 _NO_REQUEST: Final = SubmittedRequest({})
 _NO_RECEIPT: Final = Receipt({})
@@ -68,7 +60,6 @@ _NO_EVENT: Final = RunEvent({})
 _NO_POLICY: Final = Policy({})
 _NO_BUDGET: Final = Budget({})
 _NO_TOTALS: Final = Totals({})
-_NO_WORK: Final = CurrentWork({})
 _NOT_SELECTED: Final = Selected({})
 
 
@@ -315,11 +306,11 @@ class RunFacts(NamedTuple):
         return (self._receipt.decision_packet, FROM_RECEIPT), (self.run.decision_packet, FROM_RUN)
 
     @property
-    def _used(self) -> CurrentWork | Selected:
+    def _used(self) -> Selected:
         """What the run uses now, or what an ended one used last, if the service says so."""
         if isinstance(self.run.current, dict):
-            return CurrentWork(self.run.current)
-        return self.run.selected or _NO_WORK
+            return Selected(self.run.current)
+        return self.run.selected or _NOT_SELECTED
 
     @property
     def _selected(self) -> Selected:

@@ -42,7 +42,6 @@ _OUTCOMES: Final = {
 }
 """Reactions of the policy that the attempts do not show (manual: interface, "Receipt fields")."""
 
-
 _STATED_AGAIN: Final = frozenset({"customer_verdict", "customer_unavailable", "baseline", "platform_test"})
 
 

@@ -44,13 +44,9 @@ _LATER: Final = frozenset(
 
 
 class RunReplay:
-    """The position in the events of a run.
-
-    Args:
-        events: The events in the service's order.
+    """The position in the events of a run, in the service's order.
 
     Attributes:
-        events: The events.
         now: The time it is, up to which a run that goes on is known; ``None`` for other runs.
         at: The time shown; between the times of two events while time goes by. ``None`` if no event has a time.
         trace: What the events up to the position say.

@@ -83,14 +83,10 @@ class RunTrace:
     """The state of a run after some of its events.
 
     Attributes:
-        state: The last state of the whole run that an event names.
         since: When the run first reached each state; ``None`` if that event has no time.
         slices: The slices by id, in the order of their first event.
-        last: The newest event.
-        first_at: The earliest time.
         last_at: The latest time; an event with an earlier one than its predecessor does not move it back.
         untimed: Number of events without a time that can be read.
-        count: Number of events.
     """
 
     def __init__(self, events: Iterable[RunEvent] = ()) -> None:

@@ -25,7 +25,6 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 """Settings and tables that take effect as soon as they are written."""
 
 KEY_CELLS: Final = 32
-"""Minimum width of the column of keys."""
 
 COLUMNS: Final = (
     column("key", lambda row: row.cells["key"].text, min_cells=KEY_CELLS, max_cells=34),
@@ -67,13 +66,8 @@ class SettingsRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyedAction:
-    """A key action.
-
-    Attributes:
-        id: Name in the settings.
-        keys: Effective keys, separated by spaces.
-        usual: Default keys.
-        refused: Why the keys in the file are not effective; empty if they are.
+    """A key action by its name in the settings, with its effective and its default keys, separated by spaces, and why
+    those in the file are not effective; empty if they are.
     """
 
     id: str
@@ -89,10 +83,8 @@ class SettingsContext:
     """Data for building rows besides the settings.
 
     Attributes:
-        in_use: Current profile.
         key_sources: Source of each profile's key, never the key itself; a missing profile is still being looked up.
         tests: Results of the last connection test by profile.
-        themes: Titles of the themes by name.
         refused_commands: Why the key of an own command cannot be used, by command.
     """
 
@@ -140,7 +132,6 @@ def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting)
 
 
 def effect_line(key: str) -> DetailLine:
-    """Return the line for when a change of a setting takes effect."""
     return text_line("holds", effect_text(key), Role.QUIET)
 
 

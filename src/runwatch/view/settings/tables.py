@@ -37,7 +37,6 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
 NO_LIST: Final = "names no list"
-"""Shown for columns of an unknown list."""
 
 _KEYS_CELLS: Final = 14
 """Width of the keys before their action's description, in cells."""

@@ -33,12 +33,10 @@ class Subject(Protocol):
 
 S = TypeVar("S", bound=Subject)
 
-
 ValueType = Literal["number", "seconds", "time", "text", "unknown"]
 """What a field's values are to ``>`` and ``<``: text has no order."""
 
 MAX_NAME_IN_TITLE: Final = 60
-"""Maximum length of a record's name in a title."""
 
 
 class SortKey(NamedTuple):
@@ -209,20 +207,13 @@ class RecordLink(NamedTuple, Generic[S]):
 
 
 class DetailTab(NamedTuple):
-    """A tab beside the fields of a record, with a response about it that is read while the tab is shown.
-
-    Attributes:
-        operation: The operation that reads it.
-        parameter: The path parameter that takes the record's id.
-        record: Type of the response.
-        sections: Renders the response.
-        action: Performed on the target of a line when the user opens it.
+    """A tab beside the fields of a record, with a response about it that is read while the tab is shown. The action is
+    performed on the target of a line when the user opens it.
     """
 
     id: str
     label: str
     operation: str
-    parameter: str
     record: type[Record]
     sections: Callable[[Any, RenderContext], Sequence[Any]]
     action: ResourceAction[Any] | None = None

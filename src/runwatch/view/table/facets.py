@@ -35,12 +35,10 @@ class FacetValue:
 
     @property
     def term(self) -> str:
-        """The filter term for these rows."""
         return f"!has:{self.field}" if self.value is None else f"{self.field}={quote_value(self.value)}"
 
     @property
     def text(self) -> str:
-        """Display text of the value."""
         return self.label or ("none" if self.value is None else self.value)
 
 
@@ -96,7 +94,6 @@ class FacetCounts:
 
 
 def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
-    """Count all rows by the values of some fields."""
     counts = FacetCounts(fields)
     for row in rows:
         counts.add(row)

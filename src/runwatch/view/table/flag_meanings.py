@@ -95,7 +95,6 @@ def flag_meaning(spec: ResourceSpec[Any], name: str) -> str:
 
 
 def flag_sections(spec: ResourceSpec[Any]) -> list[DetailSection]:
-    """Return each ``is:`` of a list with its meaning."""
     lines = tuple(text_line(f"is:{name}", flag_meaning(spec, name)) for name in spec.flags)
     return [DetailSection(line("States for the filter"), lines)] if lines else []
 

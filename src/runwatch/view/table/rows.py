@@ -18,8 +18,7 @@ from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
 from runwatch.view.table.packed_values import PackedValues
-from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
-from runwatch.view.table.timed_context import TimedContext
+from runwatch.view.table.row_texts import RowTexts, SharedText, TimedContext, column_texts
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import json_text, line
@@ -43,7 +42,6 @@ MISSING: Final = -1
 """The type of a missing value, before those of :func:`make_comparable`."""
 
 NUMBER: Final = 0
-"""The type of a number."""
 
 
 def make_comparable(value: object) -> Comparable:
@@ -127,7 +125,6 @@ class RecordRow(Generic[S]):
 
     @property
     def context(self) -> RenderContext:
-        """The context in which its cells are rendered."""
         return self._drawing.context
 
     @property
@@ -171,7 +168,6 @@ class RecordRow(Generic[S]):
         return drawn
 
     def uses(self, column: Column[S]) -> bool:
-        """Whether a cell is not empty."""
         return self.cell(column).text not in {"", self._drawing.context.glyphs.nothing}
 
     def value(self, name: str) -> object:
@@ -206,7 +202,6 @@ class RecordRow(Generic[S]):
         return text.partition(" +")[0] if shared else text
 
     def facet_title(self, name: str) -> str:
-        """Return what the facet of a field is called."""
         field = self._drawing.spec.field(name)
         return field.facet_title or name if field is not None else name
 
@@ -259,7 +254,6 @@ class RecordRow(Generic[S]):
             yield self.cell(column).text
 
     def _cell_texts(self) -> dict[str, None]:
-        """Return the texts of the columns, in their order."""
         subject = self._unpacked()
         return dict.fromkeys(
             chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.all_columns)

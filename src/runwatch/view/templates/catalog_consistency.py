@@ -51,12 +51,10 @@ def check_upstream(template: Template, context: RenderContext) -> CellText | Non
 
 
 def check_variant(template: Template, context: RenderContext) -> CellText | None:
-    """Check that every group names the same served variant."""
     return _same(template, _VARIANT, context)
 
 
 def check_model(template: Template, context: RenderContext) -> CellText | None:
-    """Check that every group names the same model."""
     return _same(template, _MODEL, context)
 
 

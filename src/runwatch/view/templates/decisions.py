@@ -42,7 +42,6 @@ class ReviewDecision:
         return dumps({"verdict": self.verdict, "reason": self.reason, "digest": self.digest})
 
     def holds_for(self, record: Record) -> bool:
-        """Whether the record is unchanged since the decision."""
         try:
             return compute_digest(record) == self.digest
         except ValueError:

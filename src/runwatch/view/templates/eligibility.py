@@ -52,7 +52,6 @@ class TemplateFacts:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of its blockers, in order."""
         return tuple(blocker.code for blocker in self.blockers if blocker.code)
 
     @property

@@ -13,7 +13,6 @@ from runwatch.base.json import dumps
 from runwatch.base.shell_words import quote_exactly, quote_word
 
 CopiedText = NewType("CopiedText", str)
-"""Text that may go to the clipboard."""
 
 
 def copied_word(text: str) -> CopiedText:

@@ -93,7 +93,9 @@ def known_amount(known: Decimal | None, unknown_calls: int | None) -> Decimal | 
     return None if unknown_calls and not known else known
 
 
-def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False) -> SafeText:
+def spent_amount(
+    known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False, is_estimated: bool = False
+) -> SafeText:
     """Format an amount in US dollars that may be partly unknown: the amount, ``at least`` the known part, or
     ``unknown``.
 
@@ -102,7 +104,7 @@ def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: 
     if unknown_calls and not known:
         return line(UNKNOWN)
     amount = money_exact(known) if is_exact else money(known, is_part=bool(unknown_calls))
-    return line(f"at least {amount}") if unknown_calls else amount
+    return estimated(line(f"at least {amount}") if unknown_calls else amount, is_estimated=is_estimated)
 
 
 def over_limit(known: Decimal | None, limit: Decimal | None) -> str:

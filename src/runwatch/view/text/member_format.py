@@ -28,7 +28,6 @@ from runwatch.view.text.styled_text import CellText, StyledText, signed, with_ro
 from runwatch.view.text.values import parse_time, to_decimal
 
 NO_CHARGE: Final = "test run"
-"""The amount of a test run."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

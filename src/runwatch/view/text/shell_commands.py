@@ -43,11 +43,8 @@ _OF_CONFIG: Final = frozenset({" header", " show"})
 
 
 class ShellService(NamedTuple):
-    """How commands in a shell reach a service.
-
-    Attributes:
-        options: The options behind a command's words, such as ``--profile work``; empty if none are needed.
-        program: What starts runwatch.
+    """How commands in a shell reach a service: the options behind a command's words, such as ``--profile work``, and
+    what starts runwatch.
     """
 
     options: str = ""

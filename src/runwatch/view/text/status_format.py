@@ -55,5 +55,4 @@ def advice_cell(value: str, context: RenderContext) -> SafeText:
 
 
 def joined_cell(value: tuple[str, ...], _: RenderContext) -> SafeText:
-    """Join short texts with commas for a list."""
     return line(", ".join(line(word) for word in value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
+from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.records.record import Record
 from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.store.state.freshness import LoadState, PaneState
@@ -51,7 +52,8 @@ class TabbedScreen(ResourceScreen):
         declared = self._declared.get(tab)
         if declared is None:
             return None
-        return ReportQuery(declared.operation, declared.record, path=((declared.parameter, row.id),))
+        path = fill_path(OPERATIONS[declared.operation], row.id)
+        return ReportQuery(declared.operation, declared.record, path=tuple(path.items()))
 
     def tab_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
