@@ -36,12 +36,28 @@ STATES: Final = (
     ("error", Role.BAD, "The response was a problem. The list of problems has its instance id."),
     ("partial", Role.WARN, "An item in the response was not a record. The rest is shown."),
     ("final", Role.QUIET, "The run has ended and will not change."),
-    ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
-    ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
-    ("ended", Role.QUIET, "The run has ended, and no further event comes."),
+    (
+        "not read since 14:05",
+        Role.BAD,
+        "The service does not respond since then. What is shown, also that a run is live, is from before.",
+    ),
     ("no event yet", Role.QUIET, "The service has said that there is none; before that it is loading…"),
 )
 """The states shown in the lower left of a frame (manual: decisions, "Interface conventions")."""
+
+UPPER_STATES: Final = (
+    ("follow", Role.LIVE, "The newest event stays in sight."),
+    ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
+    ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
+    ("ended", Role.QUIET, "The run has ended, and no further event comes."),
+    (
+        "2 ended unseen",
+        Role.QUIET,
+        "On the wall and in the tail of all live runs: so many began and ended between two reads of the list of runs."
+        " Runs lists them.",
+    ),
+)
+"""The states shown in the upper edge of a frame, or on the wall in the line above the tiles."""
 
 FACTS: Final = (
     (
@@ -144,12 +160,18 @@ def reference_sections(paths: Paths, key_of: KeyLookup, glyphs: Glyphs) -> list[
     return [
         legend_section(glyphs),
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTER_FORMS))),
-        DetailSection(
-            line("States of a pane, in the lower left of its frame"),
-            tuple(
-                text_line(insert_keys(name, key_of), insert_keys(meaning, key_of), role)
-                for name, role, meaning in STATES
-            ),
+        *(
+            DetailSection(
+                line(title),
+                tuple(
+                    text_line(insert_keys(name, key_of), insert_keys(meaning, key_of), role)
+                    for name, role, meaning in states
+                ),
+            )
+            for title, states in (
+                ("States of a pane, in the lower left of its frame", STATES),
+                ("States of a pane, above it", UPPER_STATES),
+            )
         ),
         DetailSection(
             line("Files, version and memory"),
