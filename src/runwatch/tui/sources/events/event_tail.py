@@ -161,6 +161,7 @@ class EventTail:
 
     def _apply(self, wanted: EventFilter | None) -> None:
         """Look for the events that match, those near the cursor first."""
+        self._log.show_from_left()
         near = None if self._lines is None else self._lines.number(self._log.cursor)
         self._search.begin(self.events, wanted, self.length if near is None else min(near, self.length))
         self._show_matches()

@@ -140,6 +140,7 @@ class RunDetail(Vertical):
         had_focus = self.has_focus_within and not (message.tab == "events" and self.has_class("-searching"))
         self._make_view(message.tab)
         self.query_one(ContentSwitcher).current = message.tab
+        self.event_log.show_from_left()
         self._draw()
         if had_focus:
             self.query_one(f"#{message.tab}").focus()
