@@ -24,7 +24,7 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.view.detail.pane_state import hold_text, limit_wait_text, pane_status
+from runwatch.view.detail.pane_state import empty_state_lines, hold_text, limit_wait_text, pane_status
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
@@ -32,6 +32,8 @@ from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.repositories.pins import PinTarget
@@ -281,7 +283,7 @@ class ConsoleScreen(Screen[None]):
             header = header._replace(requests=bar.header.requests, short_requests=bar.header.short_requests)
         bar.show(header)
         self.query_one(StatusBar).show_progress(self._progress())
-        if self._is_lost != self._shows_lost:
+        if (self.lost_since is not None) != self._shows_lost:
             self.show_hints()
 
     def _progress(self) -> StyledSpans:
@@ -329,7 +331,7 @@ class ConsoleScreen(Screen[None]):
         if self.is_paused:
             # It comes first, because nothing else shows anything new.
             hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]
-        self._shows_lost = self._is_lost
+        self._shows_lost = self.lost_since is not None
         if self._shows_lost:
             # What helps without a service comes first.
             helps: list[KeyHint] = [("screen.refresh", "try again")]
@@ -338,10 +340,10 @@ class ConsoleScreen(Screen[None]):
         self.query_one(StatusBar).show_hints(hints)
 
     @property
-    def _is_lost(self) -> bool:
-        """Whether the service does not respond."""
+    def lost_since(self) -> datetime | None:
+        """Since when the service does not respond; ``None`` while it does."""
         session = self.console.session
-        return session is not None and session.live.connection.lost_since is not None
+        return None if session is None else session.live.connection.lost_since
 
     @property
     def is_paused(self) -> bool:
@@ -406,13 +408,10 @@ class ConsoleScreen(Screen[None]):
 
     def offline_span(self) -> StyledSpan:
         """Return since when a pane is not read, because the service does not respond; empty while it does."""
-        session = self.console.session
-        connection = None if session is None else session.live.connection
-        if connection is None or connection.lost_since is None:
+        since = self.lost_since
+        if since is None:
             return label_span("")
-        return label_span(
-            f"not read since {time_of_day(connection.lost_since, self.console.render_context())}", Role.BAD
-        )
+        return label_span(f"not read since {time_of_day(since, self.console.render_context())}", Role.BAD)
 
     def tail_wait_text(self, session: ServiceSession, *run_ids: str) -> str:
         """Return why the events of runs are not read now, and when the first read goes; empty without a wait."""
@@ -430,6 +429,17 @@ class ConsoleScreen(Screen[None]):
         failure = self.console.failure
         texts = () if failure is None else (failure.title, failure.detail, failure.hint)
         return tuple(line(add_service(text, self.console.shell_service), None) for text in texts if text)
+
+    def unread_lines(
+        self, spec: ResourceSpec[Any], state: PaneState, *, can_create: bool = True
+    ) -> tuple[SafeText, ...]:
+        """Return why a list has no rows and what to do, in the same sentences on every screen."""
+        if self.console.failure is not None:
+            return self.failure_lines()
+        if self.console.session is None and state.age_s is None:
+            return (line(self.console.startup_status),)
+        context, key_of = self.console.render_context(), self.console.keys.shown
+        return empty_state_lines(spec, state, context, key_of, can_create=can_create)
 
     def go_to_view_later(self, view: ViewState) -> None:
         """Go to another view; later, because this screen cannot wait for its own removal."""

@@ -16,10 +16,18 @@ from runwatch.view.spec.resource import ResourceSpec
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
 
 
 LEAST_INTERVAL_S = 5.0
 """A list becomes stale after twice this at the earliest, however often it is read."""
+
+
+def runs_state(console: Console) -> PaneState:
+    """Return the state of the list of runs, which shows what is live."""
+    from runwatch.view.resources.runs import RUNS
+
+    return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
 
 
 class StoreSource:

@@ -121,8 +121,11 @@ def lost_text(since: datetime, came: str, again_s: float, context: RenderContext
 
 
 def _again_text(state: PaneState, context: RenderContext) -> str:
-    """Say that a list whose last read failed is being read again, or waits for that."""
-    if state.waiting_s is None or state.waiting_s < SHOWN_READ_S:
+    """Say that a list whose last read failed is being read again, or waits for that.
+
+    Of a lost service, the header says how often it is tried; each try would come and go here.
+    """
+    if state.waiting_s is None or state.waiting_s < SHOWN_READ_S or state.is_lost:
         return limit_wait_text(state.budget_s)
     return f"reading again{context.glyphs.ellipsis} {state.waiting_s:.0f}s"
 

@@ -143,6 +143,10 @@ def _unknown_span(context: RenderContext) -> LinkSpan:
 def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine:
     if spending.problems is None:
         return _line("problems", make_plain_span("not read yet"))
+    state = spending.state
+    if not spending.problems and state is not None and state.is_lost and state.age_s is None:
+        # A service that was never heard has no number of problems.
+        return _line("problems", make_plain_span(context.glyphs.nothing))
     within = sum(context.now - at < QUARTER for at in spending.problems)
     rate = f"   {Decimal(within) / 15:.1f}/min" if within else ""
     role = Role.WARN if within else Role.PLAIN

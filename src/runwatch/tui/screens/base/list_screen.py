@@ -22,7 +22,7 @@ from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, complete_
 from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, freshness_text, is_stale
+from runwatch.view.detail.pane_state import FAILED_STATES, freshness_text, is_stale
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
@@ -453,12 +453,7 @@ class ListScreen(RecordScreen):
                 *self.suggested_filters(self._query.term),
                 line(f"{self.console.keys.shown('screen.back')} {does}"),
             )
-        if self.console.failure is not None:
-            return self.failure_lines()
-        if self.console.session is None and self._source.state().age_s is None:
-            return (line(self.console.startup_status),)
-        context, can_create = self.console.render_context(), self.offers("screen.new")
-        lines = empty_state_lines(self.spec, state, context, self.console.keys.shown, can_create=can_create)
+        lines = self.unread_lines(self.spec, state, can_create=self.offers("screen.new"))
         return (*lines, *self.model_server_lines()) if state.load is LoadState.EMPTY else lines
 
     def model_server_lines(self) -> tuple[SafeText, ...]:

@@ -16,7 +16,7 @@ from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, is_stale
+from runwatch.view.detail.pane_state import FAILED_STATES, is_stale
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
@@ -172,11 +172,7 @@ class ReportScreen(PeriodScreen):
             self.draw()
 
     def empty_text(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
-        if self.console.failure is not None:
-            return self.failure_lines()
-        if self.console.session is None:
-            return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:
             refresh = self.console.keys.shown("screen.refresh")
             return (line(f"This service offers no {spec.singular}."), line(f"{refresh} retries."))
-        return empty_state_lines(spec, state, self.console.render_context(), self.console.keys.shown)
+        return self.unread_lines(spec, state)

@@ -19,7 +19,7 @@ from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, pane_status
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
@@ -145,4 +145,4 @@ class TabbedScreen(ResourceScreen):
         if state.load is LoadState.NOT_OFFERED:
             label = dict(self.tabs)[self.tab]
             return (line(f"This service has no data for {label}."),)
-        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+        return self.unread_lines(self.spec, state)

@@ -27,7 +27,7 @@ from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource, collection_state
 from runwatch.tui.widgets.lists.link_lines import LinkLines, LinkTable
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
+from runwatch.view.detail.pane_state import short_limit_wait_text
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
@@ -292,7 +292,7 @@ class OverviewScreen(ConsoleScreen):
             # A pane that was hidden has no width yet.
             room = self._lines("standing").room
             lines.show(newest_run_lines(newest, self.console.render_context(), room))
-        self._pane("newest").set_border_text(title=line("Newest runs"))
+        self._pane("newest").set_border_text(title=line("Newest runs"), age=self._offline_age() or line(""))
         self._pane("newest").display = has_newest
         self._pane("standing").styles.height = issues if has_newest else "1fr"
         self._pane("reasons").styles.height = failures
@@ -305,7 +305,7 @@ class OverviewScreen(ConsoleScreen):
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
         live = self._lines("live")
-        state = self._runs.state()
+        state, offline = self._runs.state(), self._offline_age()
         counted = None if state.age_s is None else known
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
         if self.is_narrow:
@@ -316,18 +316,22 @@ class OverviewScreen(ConsoleScreen):
             live.show(live_lines(counted, context, live.room))
             self._lines("ended").show(ended_lines(counted, context))
             self._lines("left").show(limit_lines(spending, context))
+            legend = line(note) if counted is None else bars_legend(context, note)
             self._pane("ended").set_border_text(
-                title=line("Ended, last hour"), age=line(note) if counted is None else bars_legend(context, note)
+                title=line("Ended, last hour"),
+                age=(*(offline or ()), line(f" {context.glyphs.dot} " if offline else ""), legend),
             )
             counters = line("")
         # How old the runs are is said once: what ended is counted of the same.
         self._pane("live").set_border_text(
-            title=line("Now" if self.is_narrow else "Live now"), age=(self.age_span(state),), counters=counters
+            title=line("Now" if self.is_narrow else "Live now"),
+            age=offline or (self.age_span(state),),
+            counters=counters,
         )
         # The frame of the runs has no room for it beside their age.
         waits = short_limit_wait_text(state.budget_s)
         age = label_span(waits, Role.WARN) if waits else label_span(account_age_text(spending))
-        self._pane("left").set_border_text(title=line("Requests and quota"), age=(age,))
+        self._pane("left").set_border_text(title=line("Requests and quota"), age=offline or (age,))
 
     def _show_standing(self, known: RunCounts) -> None:
         context, lines = self.console.render_context(), self._lines("standing")
@@ -345,17 +349,14 @@ class OverviewScreen(ConsoleScreen):
         self._pane("standing").set_border_text(
             title=line("Stands out"),
             state=(label_span(str(len(found)), worst),) if found else line(""),
-            age=(label_span(missing_lists_text(states), Role.WARN),),
+            age=self._offline_age() or (label_span(missing_lists_text(states), Role.WARN),),
         )
 
     def _quiet_lines(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
         """Return the text shown without issues: what was checked and what could not be."""
         console, runs = self.console, self._runs.state()
-        if console.failure is not None and runs.age_s is None:
-            return [*self.failure_lines()]
         if runs.age_s is None:
-            state = pane_status(runs, console.render_context()).text
-            return [line(console.startup_status if console.session is None else state)]
+            return [*self.unread_lines(RUNS, runs)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
         if not self._runs.items():
             start = f" {console.keys.shown('screen.new')} starts a test run." if self.offers("screen.new") else ""
@@ -382,10 +383,16 @@ class OverviewScreen(ConsoleScreen):
             else "Failed and expired, by reason and provider, last hour"
         )
         more = f"{left} more provider{'s' * (left != 1)} in a wider window" if (left := table.left_out) else ""
-        hint = "enter on a number opens its list" if table.lines else ""
+        hint = line("enter on a number opens its list" if table.lines else "")
         self._pane("reasons").set_border_text(
-            title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
+            title=line(title), age=self._offline_age() or hint, counters=(label_span(more, Role.WARN),)
         )
+
+    def _offline_age(self) -> StyledSpans | None:
+        """Return since when what was read is not read; ``None`` while it is, and where nothing was."""
+        assert self._runs is not None
+        has_read = self._runs.state().age_s is not None
+        return (self.offline_span(),) if self.lost_since is not None and has_read else None
 
     def _spending(self) -> AccountLimits:
         session = self.console.session

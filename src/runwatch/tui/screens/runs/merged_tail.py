@@ -12,17 +12,17 @@ from textual.widgets import Static
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.store.state.freshness import LoadState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_lines
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
-from runwatch.tui.sources.store_source import StoreSource
+from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, has_no_record, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, has_no_record, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text, passed_runs_text
@@ -85,7 +85,7 @@ class MergedTailScreen(EventScreen):
         self._unseen = 0
         self._filter = self._stored_filter = ""
         self._left_out = 0
-        self._noted: SafeText | None = None
+        self._noted: tuple[SafeText, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
         with Pane(id="tail-pane"), Vertical():
@@ -167,7 +167,7 @@ class MergedTailScreen(EventScreen):
             self._noted = note
             note_widget = self.query_one("#tail-note", Static)
             note_widget.display = bool(note)
-            note_widget.update(to_content(note, Role.QUIET))
+            note_widget.update(to_lines(((text, Role.QUIET),) for text in note))
         if self._events is None:
             title = (label_span("Tail", Role.PLAIN),)
             pane.set_border_text(title=title, state=line(""), age=self._runs_text(), counters=line(""))
@@ -354,36 +354,30 @@ class MergedTailScreen(EventScreen):
         is_connected = self.console.session is not None
         return is_connected and all(each.answered_at is not None or each.is_complete for each in updates)
 
-    def _list_state(self) -> PaneState:
-        """Return the state of the list of runs, which shows what is live."""
-        console = self.console
-        return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
-
     def _runs_text(self) -> StyledSpans:
         """Return the state of the list of runs as text, shown as the screen's state before there are events."""
         if self.console.session is None:
             return line("")
-        return (pane_status(self._list_state(), self.console.render_context()),)
+        return (pane_status(runs_state(self.console), self.console.render_context()),)
 
     def _failure_text(self) -> SafeText:
         """Return why the list of runs cannot be read; the followed runs may not have failed yet."""
-        state = self._list_state()
+        state = runs_state(self.console)
         if state.load not in FAILED_STATES and state.load is not LoadState.RATE_LIMITED:
             return line("")
         return line(f" {self.console.glyphs.dot} {pane_status(state, self.console.render_context()).text}")
 
-    def _empty_text(self) -> SafeText:
+    def _empty_text(self) -> tuple[SafeText, ...]:
         if self._events is not None:
-            return line("")
-        if self.console.session is None:
-            return line(self.console.startup_status)
-        keys, state = self.console.keys, self._list_state()
-        if state.age_s is None:
-            return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
+            return ()
+        keys, state = self.console.keys, runs_state(self.console)
+        if state.age_s is None or state.is_lost:
+            return self.unread_lines(RUNS, state)
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
         since = self._passed.since
         passed = "" if since is None else passed_runs_text(self._unseen, since, self.console.render_context())
-        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows", passed)
+        shows = f"{keys.shown('screen.tail_all')} follows"
+        return (no_live_run_text(new, keys.shown("list.mark"), shows, passed),)
 
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         is_read = self.tail.filter_by(text, is_typing=is_typing)
