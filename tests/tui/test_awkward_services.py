@@ -248,6 +248,21 @@ async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
         assert f"REPLAY  {at} of" not in driven.text
 
 
+async def test_a_replay_opened_while_a_service_is_dead_is_not_live(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("9b7e")
+        await driven.select(noon.LIVE)
+        await driven.reaches("follow", "enter")
+        service.is_dead = True
+        await driven.comes("offline since 12:", 30)
+        (lost_at,) = re.findall(r"offline since (\S+),", driven.text)
+        await driven.reaches(f"of {lost_at}", "m")
+        await driven.shows(re.compile(rf"event .* not read since {lost_at}"))
+        await driven.reaches(re.compile(rf"REPLAY  {lost_at} of {lost_at} .* not read since"), "left", "left", "end")
+        assert "caught up with the run" not in driven.text
+
+
 @pytest.mark.exhaustive
 async def test_five_thousand_runs(tmp_path: Path) -> None:
     ids = [f"ex_{number:05}" for number in range(5000)]

@@ -35,6 +35,9 @@ _NOTE_SHARE: Final = 0.45
 
 _NOTE_ROWS: Final = 2
 
+_DURATION_CELLS: Final = ((60, 6), (600, 10), (float("inf"), 11))
+"""Width of the longest duration below so many seconds: ``59.9 s``, ``9 min 59 s``, ``59 min 59 s``."""
+
 
 class BarKind(IntEnum):
     """What a bar stands for; its value is the place of its pattern."""
@@ -75,11 +78,15 @@ def timeline_sections(
     *,
     until: datetime | None = None,
     is_cut: bool = False,
+    whole: Sequence[TimelineBar] = (),
 ) -> tuple[DetailSection, ...]:
     """Return the timeline as sections of a detail: the bars, then what they mean.
 
     The line of time ends where the last bar does, or at ``until`` if that is later. A run that is cut has more events
     than the trace has taken.
+
+    Args:
+        whole: The bars of the whole run, if these are those of a moment of it: every moment gets the same columns.
     """
     bars = list(timeline_bars(facts, trace, context))
     if trace.first_at is None or trace.last_at is None or not bars:
@@ -87,10 +94,11 @@ def timeline_sections(
         return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
     now = trace.last_at if trace.is_over else max(trace.last_at, facts.counts_until(context.now))
     scale = _Scale(trace.first_at, now, max(now, until or now))
-    whole = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room_of([bar.label for bar in bars]), context)))
+    room = room_of([bar.label for bar in (*bars, *whole)])
+    drawn = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room, context, whole)))
     remarks = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
     # Under a heading of its own, it has the whole width.
-    return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
+    return drawn, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
 
 
 def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> Iterator[TimelineBar]:
@@ -209,11 +217,15 @@ class _Scale(NamedTuple):
     until: datetime
 
 
-def _lines(bars: Sequence[TimelineBar], scale: _Scale, room: int, context: RenderContext) -> Iterator[DetailLine]:
+def _lines(
+    bars: Sequence[TimelineBar], scale: _Scale, room: int, context: RenderContext, whole: Sequence[TimelineBar]
+) -> Iterator[DetailLine]:
     glyphs = context.glyphs
     seconds = [_seconds(bar, scale.now, glyphs) for bar in bars]
-    number_cells = max(map(cell_width, seconds))
-    note_cells = min(max(cell_width(bar.note) for bar in bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
+    longest = (scale.until - scale.since).total_seconds()
+    reserved = next(cells for below_s, cells in _DURATION_CELLS if longest < below_s) if whole else 0
+    number_cells = max(reserved, *map(cell_width, seconds))
+    note_cells = min(max(cell_width(bar.note) for bar in whole or bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
     cells = room - number_cells - note_cells - 2 * _GAP
     if cells < _MIN_BAR_CELLS:
         # Narrow: what came of each is under Summary too, the bars are nowhere else.

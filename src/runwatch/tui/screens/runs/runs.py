@@ -471,8 +471,8 @@ class RunsScreen(ResourceScreen, EventScreen):
             age: StyledSpans = (label_span(known) if self.run_detail.tab == "events" else self.offline_span(),)
         else:
             update = update or session.live.tails.last_update(row.id)
-            is_still = update.is_complete or self.tail.is_paused or self.lost_since is not None
-            pace = f" {self.console.glyphs.dot} poll {update.pause_s:.0f}s" if update.pause_s and not is_still else ""
+            is_polled = not update.is_complete and not self.tail.is_paused and self.lost_since is None
+            pace = f" {self.console.glyphs.dot} poll {update.pause_s:.0f}s" if is_polled and update.pause_s else ""
             state = (*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace))
             age = self._tail_age(update, session)
             counters = self.tail.new_text(update.count, has_ended=update.is_complete)
