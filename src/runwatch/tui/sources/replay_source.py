@@ -70,6 +70,9 @@ class ReplaySource:
             await asyncio.sleep(0)
         if found and have == len(self.replay.events):
             self.replay.extend(found)
+        for _ in range(0, len(found), _BATCH_EVENTS):
+            self.replay.extend_whole_trace(_BATCH_EVENTS)
+            await asyncio.sleep(0)
         return bool(found)
 
     async def _open(self) -> EventSequence | None:

@@ -50,7 +50,7 @@ class RunReplay:
         now: The time it is, up to which a run that goes on is known; ``None`` for other runs.
         at: The time shown; between the times of two events while time goes by. ``None`` if no event has a time.
         trace: What the events up to the position say.
-        whole: What all events say.
+        whole_trace: What all events say, as far as :meth:`extend_whole_trace` has come.
     """
 
     def __init__(self, events: Sequence[RunEvent]) -> None:
@@ -59,18 +59,21 @@ class RunReplay:
         self.now: datetime | None = None
         self.at: datetime | None = None
         self.trace = RunTrace()
-        self.whole = RunTrace()
+        self.whole_trace = RunTrace()
         self.extend(events)
         self.move_to_event(1)
 
     def extend(self, events: Sequence[RunEvent]) -> None:
         """Add the events of a run that goes on; the position stays."""
         self.events.extend(events)
-        for event in events:
-            self.whole.take(event)
         self._due = _due_times(self.events)
         if self.at is None and self._due:
             self.at = self._due[0]
+
+    def extend_whole_trace(self, max_events: int) -> None:
+        """Add up to so many events to :attr:`whole_trace`: all at once would take too long."""
+        for event in self.events[self.whole_trace.count : self.whole_trace.count + max_events]:
+            self.whole_trace.take(event)
 
     @property
     def first_at(self) -> datetime | None:

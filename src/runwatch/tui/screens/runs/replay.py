@@ -384,7 +384,7 @@ class ReplayScreen(EventScreen):
         lines += self._gauges(facts, context)
         # One section, so that its labels are equally wide and no row is empty.
         # Events change neither the axis nor the columns, which are those of the whole run.
-        whole = list(timeline_bars(facts._replace(last_event=replay.events[-1]), replay.whole, now))
+        whole = list(timeline_bars(facts._replace(last_event=replay.events[-1]), replay.whole_trace, now))
         labels = [line("position"), *(entry.label for entry in lines), *(bar.label for bar in whole)]
         bars = timeline_sections(
             then,
