@@ -84,10 +84,12 @@ def test_saved_models_of_one_model_are_added_up() -> None:
     names = NameLookup({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
     arms = [{"arm_id": "a", "usd": 0.1, "selected_count": 2}, {"arm_id": "b", "usd": 0.25, "selected_count": 1},
             {"arm_id": "gone", "usd": 0.05, "selected_count": 1}]  # fmt: skip
-    models = by_label(shown(Usage({"by_arm": arms}), names)["Spend by model"])
+    period = {"from": "2026-11-20", "to": "2026-11-20"}
+    models = by_label(shown(Usage({"period": period, "by_arm": arms}), names)["Spend by model"])
     assert "0.3500  3 selections" in models["ember"].text
-    assert models["ember"].target == ViewState("receipts", filter="model=ember")
-    assert models["not known here"].target is None
+    day = "completed>=2026-11-20 completed<2026-11-21"
+    assert models["ember"].target == ViewState("receipts", filter=f"{day} arm=a | {day} arm=b")
+    assert models["not known here"].target == ViewState("receipts", filter=f"{day} arm=gone")
 
 
 def test_without_any_known_model_there_is_no_plot_by_model() -> None:

@@ -21,7 +21,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
-from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
+from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, quote_value
 from runwatch.view.receipts.charts import MANY_DAYS
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
@@ -82,7 +82,7 @@ def _name(records: Mapping[str, Arm] | Mapping[str, ApiKey], id: str | None, con
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
     """Return the sections of a usage report, rows of numbers before a plot."""
     period = usage.period or Period({})
-    models = _by_model(usage.by_arm or (), names, context)
+    models = _by_model(usage.by_arm or (), period, names, context)
     arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
     keys = [_key(key, names, context) for key in usage.by_key or ()]
     days = _days(usage, period, names, room_of, context)
@@ -108,10 +108,13 @@ def other_member_sections(record: Record) -> list[DetailSection]:
     return [DetailSection(line(OTHER_MEMBERS), tuple(lines))] if lines else []
 
 
-def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState | None:
+def build_receipts_view(period: Period, *, arm_ids: Sequence[str | None] = ()) -> ViewState | None:
     """Return the view of the receipts that a report of a period sums up; ``None`` if no filter can select them.
 
     A run counts on the day (UTC) on which it became final, as in the local service.
+
+    Args:
+        arm_ids: The saved models whose receipts are meant; empty for all receipts of the period.
     """
     terms = []
     first, last = _day(period.start), _day(period.end)
@@ -119,9 +122,10 @@ def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewSta
         terms.append(f"completed>={first}")
     if last is not None and last < date.max:
         terms.append(f"completed<{last + timedelta(days=1)}")
-    if arm_id:
-        terms.append(f"arm={quote_value(arm_id)}")
-    text = " ".join(terms)
+    if not all(arm_ids):
+        return None
+    alternatives = [[*terms, f"arm={quote_value(arm_id)}"] for arm_id in arm_ids if arm_id] or [terms]
+    text = " | ".join(map(" ".join, alternatives))
     return ViewState("receipts", filter=text) if len(text) <= MAX_FILTER_CHARACTERS else None
 
 
@@ -271,8 +275,11 @@ def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
     return usage, fee
 
 
-def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContext) -> list[ChartRow]:
-    """Return spend by model; empty if no model is known."""
+def _by_model(arms: Sequence[ArmUsage], period: Period, names: NameLookup, context: RenderContext) -> list[ChartRow]:
+    """Return spend by model; empty if no model is known.
+
+    A link names the saved models, because a receipt names its model with a publisher, which no saved model tells.
+    """
     models = [names.model(arm.arm_id) or NO_MODEL for arm in arms]
     if all(model == NO_MODEL for model in models):
         return []
@@ -281,8 +288,7 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContex
         own = [arm for arm, its in zip(arms, models, strict=True) if its == model]
         usd = sum_amounts(arm.usd or Decimal(0) for arm in own)
         selected = sum(arm.selected_count or 0 for arm in own)
-        kept = "" if model == NO_MODEL else build_field_filter("model", model)
-        target = ViewState("receipts", filter=kept) if kept else None
+        target = build_receipts_view(period, arm_ids=[arm.arm_id for arm in own])
         lacking = sum(arm.unknown_calls or 0 for arm in own)
         amount = spent_amount(usd, lacking, is_estimated=any(arm.estimated_calls for arm in own))
         found.append(ChartRow(model_cell(model, context), usd, amount, _counts((selected, "selection")), target))
@@ -291,7 +297,7 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContex
 
 def _arm(one: ArmUsage, period: Period, names: NameLookup, context: RenderContext) -> ChartRow:
     more = _counts((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
-    target = build_receipts_view(period, arm_id=one.arm_id)
+    target = build_receipts_view(period, arm_ids=[one.arm_id])
     return ChartRow(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
 
 
