@@ -566,8 +566,8 @@ class ConsoleScreen(Screen[None]):
         )
 
     def on_text_selected(self) -> None:
-        """Say how to copy what was selected with the mouse."""
-        if self.get_selected_text():
+        """Say how to copy what was selected with the mouse, unless the line that says so is part of it."""
+        if self.get_selected_text() and self.query_one(StatusBar) not in self.selections:
             self.notify_user(f"{self.console.keys.shown('screen.copy')} copies the selected text, esc drops it.")
 
     def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
