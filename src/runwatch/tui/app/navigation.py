@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
+from runwatch.base.errors import RunwatchError
 from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.workers import run_in_app, start_worker
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.registry import has_screen, resource_for_kind, unknown_screen_text
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -23,6 +26,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
+    from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
 
@@ -143,6 +147,38 @@ class NavigatingApp(Console):
         if isinstance(self.screen, ResourceScreen) and self.screen.spec is spec:
             self.screen.select_record(record_id, opened=True)
             self.load_when_connected(kind, record_id)
+
+    def follow_link(self, kind: str, record_id: str) -> None:
+        spec, session = resource_for_kind(kind), self.session
+        is_known = spec.is_local or self.store.get(self.profile_name, kind, record_id) is not None
+        if self.has_file and not is_known:
+            self.notify_user(f"{record_id}: not in this file", Role.WARN)
+        elif session is None or is_known:
+            self.call_later(self.open_record, kind, record_id)
+        else:
+            seek = self._seek_linked(session, spec.record, record_id)
+            start_worker(self.console_screen, seek, "opening a link", group="open", exclusive=True)
+
+    async def _seek_linked(self, session: ServiceSession, kind: type[Record], record_id: str) -> None:
+        """Open a record that is not known if it exists, or cannot be read now, which its list says."""
+        from runwatch.tui.sources.record_loader import find_record
+
+        before = self.screen
+        try:
+            is_gone = await find_record(session, kind, record_id) is None
+            if not issubclass(kind, Run | Receipt):
+                is_gone &= session.store.collection(session.scope.profile, kind.KIND).end_is_proven
+        except RunwatchError:
+            is_gone = False
+
+        async def follow() -> None:
+            if is_gone:
+                self.mark_gone(kind.KIND, record_id)
+                self.notify_user(f"{record_id}: not found", Role.BAD)
+            elif self.screen is before:
+                await self.open_record(kind.KIND, record_id)
+
+        run_in_app(self, follow, "opening a link")
 
     def show_run(self, run_id: str) -> None:
         for screen in self.screen_stack:

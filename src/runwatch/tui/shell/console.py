@@ -288,6 +288,10 @@ class Console(WidgetApp):
         """Go to the list of a kind and open one of its records, now or once it is listed."""
         raise NotImplementedError
 
+    def follow_link(self, kind: str, record_id: str) -> None:
+        """Open the record that a link names after all earlier keys; say so, and stay here, if it does not exist."""
+        raise NotImplementedError
+
     async def open_run(self, run_id: str) -> None:
         """Go to the list of runs and open one, now or once it is listed."""
         await self.open_record(Run.KIND, run_id)

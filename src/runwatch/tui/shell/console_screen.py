@@ -579,7 +579,7 @@ class ConsoleScreen(Screen[None]):
         if isinstance(message.link, ViewState):
             self.go_to_view_later(message.link)
         elif isinstance(message.link, tuple):
-            self.console.call_later(self.console.open_record, *message.link)
+            self.console.follow_link(*message.link)
 
     def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
         self.notify_user(f"{message.words}: nothing to open", Role.WARN)

@@ -166,6 +166,25 @@ async def read_named(session: ServiceSession, kind: type[Run] | type[Receipt], r
     return record
 
 
+async def find_record(session: ServiceSession, kind: type[Record], record_id: str) -> Record | None:
+    """Return a record, read if it is not known; ``None`` if it does not exist.
+
+    Raises:
+        RunwatchError: It cannot be read.
+    """
+    known = session.store.get(session.scope.profile, kind.KIND, record_id)
+    if known is not None:
+        return known.record
+    if kind is Run or kind is Receipt:
+        try:
+            return await read_named(session, kind, record_id)
+        except ApiProblem as error:
+            if error.status == 404:
+                return None
+            raise
+    return next((record for record in await load_records(session, kind) if record.id == record_id), None)
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
     """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:

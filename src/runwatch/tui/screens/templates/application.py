@@ -174,7 +174,7 @@ class ApplicationScreen(CoveringScreen):
         """Perform a next action, or open a created record."""
         link = message.link
         if isinstance(link, tuple):
-            self.console.call_later(self.console.open_record, *link)
+            self.console.follow_link(*link)
         elif isinstance(link, NextActionTarget):
             self._follow(link)
 
