@@ -189,7 +189,7 @@ def _ids_of_names(session: ServiceSession, part: str) -> Iterator[str]:
 
 
 def _describe_id(console: NavigatingApp, id: str) -> SafeText:
-    """Describe the known record with an id: what it is, its state, and its age."""
+    """Describe the known record with an id: what it is, its name, its state, and its age."""
     session, glyphs = console.session, console.glyphs
     if session is None:
         return line("")
@@ -198,7 +198,8 @@ def _describe_id(console: NavigatingApp, id: str) -> SafeText:
         if known is None or not spec.has_screen or spec.is_local:
             continue
         status, at = getattr(known.record, "status", None), getattr(known.record, "created_at", None)
-        words = [line(spec.singular)]
+        name = spec.name_of(spec.subject(known.record))
+        words = [line(f"{spec.singular} {name}" if name else spec.singular, 60)]
         words += [state_cell(status, glyphs).text] if isinstance(status, str) else []
         words += [ago(at, console.clock.now())] if isinstance(at, datetime) else []
         return join(words, f" {glyphs.dot} ")
