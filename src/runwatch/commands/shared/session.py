@@ -14,7 +14,7 @@ from runwatch.base.errors import NotConfigured
 from runwatch.base.log import start_log
 from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.settings.declarations import LOCAL, Settings
+from runwatch.settings.declarations import COMMANDS, LOCAL, Settings
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
@@ -54,11 +54,16 @@ class CommandSession:
         await prune_events(self._database, RetentionPolicy.by(self.settings), self.call.clock.now())
 
 
-def load_settings(call: Invocation) -> LoadedSettings:
-    """Load the settings file. Problems are printed on stderr and are not fatal."""
+def load_settings(call: Invocation, *, with_commands: bool = False) -> LoadedSettings:
+    """Load the settings file. Problems are printed on stderr and are not fatal.
+
+    Args:
+        with_commands: Whether those of own commands, which only the console runs, are printed too.
+    """
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     for problem in loaded.problems:
-        call.output.warn(str(problem))
+        if with_commands or problem.key.partition(".")[0] != COMMANDS:
+            call.output.warn(str(problem))
     return loaded
 
 
