@@ -122,7 +122,8 @@ def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mappi
     ]
     if len(ended) == 1:
         run = ended[0]
-        why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""
+        # A cancelled run has its status as its reason too.
+        why = f" {glyphs.dot} {line(run.reason)}" if run.reason and run.reason != run.status else ""
         return f"run {shown[0]} has ended: {state_cell(run.status, glyphs).text}{why}"
     counts: dict[str | None, int] = {}
     for run in ended:
