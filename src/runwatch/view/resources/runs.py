@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.records.arm import Arm
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import CallError, Run, Slice
 from runwatch.records.states import LIVE_STATES, UNWANTED_STATES
@@ -22,6 +23,7 @@ from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
 from runwatch.view.spec.resource import (
     ComputedLine,
+    LineTarget,
     MemberLine,
     RecordLink,
     ResourceSpec,
@@ -208,6 +210,11 @@ def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> C
         return StyledText(line(context.glyphs.unknown), Role.QUIET)
     drawn, role = text if isinstance(text, StyledText) else StyledText(text)
     return StyledText(line(f"{drawn}  ({fact.source})"), role)
+
+
+def _its_arm(facts: RunFacts, _: object) -> LineTarget | None:
+    arm_id = facts.arm_id.value
+    return LineTarget((Arm.KIND, arm_id), line("")) if arm_id else None
 
 
 def _fact_line(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
@@ -435,7 +442,7 @@ SECTIONS: Final = (
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
             _fact_line("provider", "current.provider"), _fact_line("model", "current.model_key", whole_model),
-            _fact_line("arm_id", "current.arm_id"),
+            _fact_line("arm_id", "current.arm_id")._replace(leads=_its_arm),
             _fact_line("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
         ),
     ),

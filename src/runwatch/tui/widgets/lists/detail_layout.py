@@ -202,8 +202,9 @@ class DetailLayout:
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
             label = line("")
-        cells = cell_width(it.text) + _CRUMB_CELLS * (it.note == self.crumb)
-        if not set(it.text) & {" ", "\n"} and room - indent < cells <= room - 2:
+        word = it.text.partition(" ")[0]
+        cells = cell_width(word) + _CRUMB_CELLS * (it.note == self.crumb and word == it.text)
+        if "\n" not in it.text and room - indent < cells <= room - 2:
             # A word that is cut in two, such as an id, is neither read nor copied well.
             indent = room - cells
             if cell_width(label) >= indent:
