@@ -368,9 +368,14 @@ class ReplayScreen(EventScreen):
         ellipsis = self.console.glyphs.ellipsis
         if not is_read:
             return (line(f"reading its events{ellipsis}"),)
+        if not self.console.has_file:
+            return (line("No event of this run is known."),)
         key = self.console.keys.shown("screen.export")
-        made = line(f"A file to replay is made with {key} in a run's events, or by `runwatch runs events ID`.")
-        return (line("No event of this run is known."), *((made,) if self.console.has_file else ()))
+        return (
+            line("The file has no events of this run."),
+            line(f"A file to replay is made with {key} in a run's events, or by"),
+            line("`runwatch runs events ID --format ndjson > FILE`."),
+        )
 
     def _sections(self, source: ReplaySource, facts: RunFacts, view: DetailView) -> list[DetailSection]:
         replay = source.replay

@@ -216,6 +216,8 @@ class EventTail:
         events, search = self.length, self._search
         loading = "not read" if is_failing else f"loading{self._screen.console.glyphs.ellipsis}"
         nothing = "no event yet" if is_read else loading
+        if self._screen.console.has_file:
+            nothing = "the file has no events of this run"
         known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else nothing
         if search.filter is None or not events:
             return line(known)
