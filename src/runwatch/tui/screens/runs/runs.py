@@ -14,7 +14,6 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
-from runwatch.tui.shell.refusals import key_refusal
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS, find_connection
@@ -381,9 +380,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         row = self.row
         if row is None:
             self.notify_user("No run to replay.", Role.WARN)
-        elif (refusal := key_refusal(self.console, "screen.replay")) is not None:
-            command = "runwatch runs events ID --format ndjson"
-            self.notify_user(f"No run to replay: {refusal}; `{command}` prints them.", Role.WARN)
+        elif not self.offers("screen.replay"):
+            # Short enough for a narrow window.
+            self.notify_user("No events here; `runwatch runs events ID --format ndjson > FILE` saves them.", Role.WARN)
         else:
             self.go_to_view_later(replay_view(row.id))
 
