@@ -435,7 +435,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         if found is None:
             self.notify_user("The run's receipt names no provider call.", Role.WARN)
         else:
-            self.console.call_later(self.console.open_record, "connection", found)
+            self.console.follow_link("connection", found)
 
     def _open_tab(self, tab: str, _run: RunFacts) -> None:
         self.ensure_detail()
