@@ -278,7 +278,7 @@ def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
 def _by_model(arms: Sequence[ArmUsage], period: Period, names: NameLookup, context: RenderContext) -> list[ChartRow]:
     """Return spend by model; empty if no model is known.
 
-    A link names the saved models, because a receipt names its model with a publisher, which no saved model tells.
+    A link names the saved models, because a receipt names its model with a publisher, which a saved model may lack.
     """
     models = [names.model(arm.arm_id) or NO_MODEL for arm in arms]
     if all(model == NO_MODEL for model in models):
