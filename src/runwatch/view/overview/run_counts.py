@@ -10,6 +10,7 @@ from typing import Final
 
 from runwatch.records.check import BASELINE_VERIFIER
 from runwatch.records.states import UNWANTED_STATES
+from runwatch.view.runs.decision_packet import end_reason
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.member_format import newest_first_key
 
@@ -108,7 +109,7 @@ def _ended(run: RunFacts) -> EndedRun | None:
         at,
         status,
         is_test=run.is_test,
-        reason=run.reason.value or None,
+        reason=end_reason(run.reason.value or None, run.packet.value),
         provider=run.provider.value or None,
         connection=run.connection_id.value or None,
         model=run.model.value or None,

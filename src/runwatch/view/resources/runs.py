@@ -12,7 +12,8 @@ from runwatch.records.run import CallError, Run, Slice
 from runwatch.records.states import LIVE_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
-    decision_reason_cell,
+    end_reason,
+    end_reason_cell,
     is_rejected,
     run_outcome_cell,
     run_outcome_title,
@@ -184,11 +185,7 @@ def _reason(facts: RunFacts, context: RenderContext) -> CellText:
     """
     if facts.is_cancelling is not None and not facts.is_final:
         return StyledText(line("cancelling" if facts.is_cancelling else "cancel waits"), Role.WARN)
-    reason, decided = facts.reason.value, decision_reason_cell(facts.packet.value, context.glyphs)
-    if decided is not None and not reason:
-        return decided
-    needs_none = not facts.is_final or facts.status == "completed"
-    return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
+    return end_reason_cell(facts.reason.value, facts.packet.value, facts.status, context.glyphs)
 
 
 def _no_result_text(facts: RunFacts) -> str | None:
@@ -384,7 +381,10 @@ COLUMNS: Final = (
         "status", cell=_outcome, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
     id_column("run|id|execution_id=id", cell=_run),
-    column("reason|why=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
+    column(
+        "reason|why", lambda run: end_reason(run.reason.value, run.packet.value), title="why", cell=_reason,
+        min_cells=10, whole_first=True,
+    ),
     column(
         "model=model.value", format=model_cell, min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
         keeps_difference=True,
