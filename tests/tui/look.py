@@ -34,7 +34,7 @@ OBSERVED = (
     Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
     FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.FollowChanged,
     EventLog.LineOpened, RecordTable.RowHighlighted, RecordTable.RowOpened,
-    RecordTable.SortRequested, StatusBar.RestRequested,
+    RecordTable.SideReached, RecordTable.SortRequested, StatusBar.RestRequested,
 )  # fmt: skip
 
 

@@ -152,9 +152,15 @@ async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() ->
         table.parent.styles.width = 50  # type: ignore[union-attr]
         await pilot.pause()
         assert columns(table) == ("status", "run", "age", "last")
-        await pilot.press("right", "l")
+        assert "…" not in lines_of(app)[1]
+        await pilot.press("right")
         assert columns(table) == ("status", "run", "last", "model")
-        await pilot.press("left", "h", "h")
+        assert lines_of(app)[1].split()[1:4] == ["status", "run", "…last"]
+        await pilot.press("l")
+        await pilot.pause()
+        assert columns(table) == ("status", "run", "last", "model"), "no other column is to the right"
+        assert [message.step for message in app.told_of(RecordTable.SideReached)] == [1]
+        await pilot.press("left", "h")
         assert columns(table) == ("status", "run", "age", "last")
         await pilot.press("W")
         assert columns(table) == ("status", "run", "age")

@@ -328,6 +328,10 @@ class ListScreen(RecordScreen):
         name = again if not self._settled_filter else f"filter {line(self._settled_filter, 40)}; {again}"
         self.console.undo.push(LocalChange(name, undo, self))
 
+    def on_record_table_side_reached(self, message: RecordTable.SideReached) -> None:
+        message.stop()
+        self.notify_user(f"No other column is to the {'right' if message.step > 0 else 'left'}.")
+
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending

@@ -29,6 +29,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
     COLUMN_GAP,
+    FIXED_COLUMNS,
     ColumnNeed,
     PlacedColumn,
     is_whole,
@@ -53,6 +54,9 @@ LONG_TABLE_ROWS: Final = 20_000
 
 MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
+
+USUAL_CELLS: Final = 28
+"""So many cells of a text below the first window count where there is no room for all columns whole."""
 
 MAX_COMPARED_TEXTS: Final = 200
 """Maximum number of texts of a column that are compared to find out where to cut them."""
@@ -120,8 +124,23 @@ class RecordTable(LineList, inherit_bindings=False):
         """The user went to the last row."""
 
     @dataclass(eq=False, repr=False)
+    class SideReached(Message):
+        """The user went sideways where no other column is.
+
+        Attributes:
+            step: -1 to the left, 1 to the right.
+        """
+
+        step: int
+
+    @dataclass(eq=False, repr=False)
     class SortRequested(Message):
-        """The user requested another sort order with a column head or a key; reversed if that is the present column."""
+        """The user requested another sort order with a column head or a key.
+
+        Attributes:
+            column_id: The column to sort by; empty for the list's own order.
+            reverse: Whether to reverse the order, because the table is already sorted by this column.
+        """
 
         column_id: str
         reverse: bool
@@ -193,7 +212,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def forget_widths(self) -> None:
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
-        self._in_sight = [0] * len(self._columns)
+        self._usual = [0] * len(self._columns)
         self._short_ids = [0] * len(self._columns)
         self._labelled: set[str] = set()
         self._texts: dict[str, set[SafeText]] = {
@@ -272,19 +291,24 @@ class RecordTable(LineList, inherit_bindings=False):
             # The first paint happens before the widget receives its size.
             self._measure()
             self._place()
+        mark = app.glyphs.ellipsis
         segments = [to_segment(line(" " * MARGIN), style)]
-        for placed in self._placed:
+        for number, placed in enumerate(self._placed, 1):
             role = ACCENT if self._is_sorted_by(placed.column) else Role.QUIET
             title = self._title(placed.column)
             if cell_width(title) > placed.width:
                 # The frame shows the sort order too.
                 title = line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
-            segments += [self.piece(text, role, style), to_segment(line(" " * placed.gap), style)]
-        if self.is_wide and self._more_columns:
-            end = MARGIN + sum(placed.width + placed.gap for placed in self._placed)
-            mark = app.glyphs.ellipsis
-            segments.append(self.piece(line(" " * (width - end - cell_width(mark)) + mark), Role.QUIET, style))
+            segments.append(self.piece(text, role, style))
+            if self._skipped and number == FIXED_COLUMNS:
+                segments.append(self.piece(line(" " * (placed.gap - cell_width(mark)) + mark), Role.QUIET, style))
+            else:
+                segments.append(to_segment(line(" " * placed.gap), style))
+        if (self.is_wide or self._skipped) and self._more_columns:
+            last = self._placed[-1]
+            room = width - MARGIN - last.start - last.width
+            segments[-1] = self.piece(line(" " * (room - cell_width(mark)) + mark), Role.QUIET, style)
         return segments
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
@@ -466,13 +490,21 @@ class RecordTable(LineList, inherit_bindings=False):
         """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
         self.is_wide = not self.is_wide
         self._skipped = 0
+        self._measure()
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
-        """Hide one more or one fewer column, from the left."""
-        may_leave = len(skippable_columns(self._columns))
-        self._skipped = max(0, min(self._skipped + step, may_leave - 1))
-        self._lay_out()
+        """Hide columns from the left, or show them again, until another column comes into sight."""
+        shown, before = set(self.shown_columns), self._skipped
+        end = len(skippable_columns(self._columns)) if step > 0 else -1
+        for self._skipped in range(before + step, end, step):
+            self._place()
+            if not shown.issuperset(self.shown_columns) or self._skipped == 0:
+                self.refresh()
+                return
+        self._skipped = before
+        self._place()
+        self.post_message(self.SideReached(step))
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
@@ -536,10 +568,12 @@ class RecordTable(LineList, inherit_bindings=False):
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
     def _measure(self, *, only_shown: bool = False) -> None:
-        """Widen the columns for the first rows and the visible ones; columns never become narrower.
+        """Widen the columns for the first rows; columns never become narrower.
 
-        Only the first rows decide which columns have anything to show, so that none comes or goes while the user
-        scrolls. Those that were measured before are not measured again, because most rows are shown every second.
+        Only the first rows decide which columns have anything to show, and how wide texts are, so that nothing comes,
+        goes or moves while the user scrolls. Visible rows widen the columns of numbers and times, which must be whole,
+        and in a wide table all. Rows that were measured before are not measured again, because most are shown every
+        second.
         """
         known = {id(row) for row in self._sampled}
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
@@ -567,9 +601,16 @@ class RecordTable(LineList, inherit_bindings=False):
             texts = self._texts.get(column.id)
             if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
                 texts.update(cells.values())
-            widths = {index: min(cell_width(text), column.max_cells) for index, text in cells.items()}
+            grows = self.is_wide or is_whole(column)
+            widths = {
+                index: min(cell_width(text), column.max_cells)
+                for index, text in cells.items()
+                if grows or index < MEASURED_ROWS
+            }
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
-            self._in_sight[position] = max(self._in_sight[position], *map(widths.__getitem__, sight), 0)
+            # A text that is not in the first window may be cut, so that others are whole.
+            usual = (width if grows or index < rows else min(width, USUAL_CELLS) for index, width in widths.items())
+            self._usual[position] = max(self._usual[position], *usual, 0)
 
     def _lay_out(self) -> None:
         if not self.is_mounted:
@@ -580,13 +621,13 @@ class RecordTable(LineList, inherit_bindings=False):
             self.refresh()
 
     def _place(self) -> None:
-        """Lay out the columns for the first rows, or where that hides or cuts one, for the rows in sight alone."""
+        """Lay out the columns so that the first rows are whole, or where that hides or cuts one, most of them."""
         self._placed_in = self.cells
         used = self._used_needs(self._natural)
         room = self.cells - MARGIN
         is_roomy = not self._skipped and sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
-        if not is_roomy:
-            used = self._used_needs(self._in_sight)
+        if not is_roomy and not self.is_wide:
+            used = self._used_needs(self._usual)
         known = min(len(self.rows), self.rows_in_sight)
         reasons = (self.cells, self._skipped, self.is_wide, known, tuple(column.id for column in used))
         self._placed = lay_out_columns(
