@@ -124,6 +124,7 @@ class ConsoleApp(NavigatingApp):
         self.launch = launch
         self.store = Store()
         self.row_marks = {}
+        self.list_sorts = {}
         self.reported_filters = set()
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = LOCAL if launch.file is None else FILE_PROFILE

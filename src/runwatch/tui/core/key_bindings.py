@@ -141,7 +141,13 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("list.down", "down j", "down", "Go down one row.", "move(1)"),
     _action("list.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
     _action("list.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
-    _action("list.top", "g home", "top", "Go to the first row.", "move_to(0)"),
+    _action(
+        "list.top",
+        "g home",
+        "top",
+        "Go to the first row; the cursor follows what comes there until you use it.",
+        "move_to(0)",
+    ),
     _action(
         "list.bottom", "G end", "bottom", "Go to the last row; a list that goes on is read to its end.", "move_to(-1)"
     ),
@@ -149,7 +155,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("list.right", "right l", "right", "Show the columns to the right.", "move_sideways(1)"),
     _action("list.mark", "space", "mark", "Mark or unmark this row, and go down."),
     _action("list.mark_range", "V", "mark range", "Mark every row from the last mark to this one."),
-    _action("list.sort", "s", "sort", "Sort by the next column."),
+    _action("list.sort", "s", "sort", "Sort by the next column in sight, at last in the usual order."),
     _action("list.reverse", "S", "reverse", "Reverse the sort order."),
     _action("list.wide", "W", "wide", "Show all columns, also those that do not fit."),
     _action("tail.open", "enter", "open", "Show the whole event."),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
-    from runwatch.view.spec.resource import ResourceSpec
+    from runwatch.view.spec.resource import ResourceSpec, SortKey
     from runwatch.view.table.rows import RowCache
     from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import TimeMode
@@ -96,6 +96,7 @@ class Console(WidgetApp):
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         row_marks: Ids of the marked rows, by list.
+        list_sorts: The order that the user chose, by list.
         reported_filters: Stored filters that cannot be read and were shown as such.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
@@ -119,6 +120,7 @@ class Console(WidgetApp):
     time_mode: TimeMode
     row_cache: RowCache | None = None
     row_marks: dict[str, frozenset[str]]
+    list_sorts: dict[str, tuple[SortKey, ...]]
     reported_filters: set[str]
     run_draft: Mapping[str, str] | None = None
     recent_commands: list[str]

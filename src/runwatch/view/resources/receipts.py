@@ -23,7 +23,14 @@ from runwatch.view.spec.members import column, field, id_column, member_lines, t
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, listed_amount
 from runwatch.view.text.glyphs import UNICODE, Role
-from runwatch.view.text.member_format import NO_CHARGE, duration_cell, model_cell, no_charge_cell, output_end
+from runwatch.view.text.member_format import (
+    NO_CHARGE,
+    duration_cell,
+    model_cell,
+    model_name,
+    no_charge_cell,
+    output_end,
+)
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -93,7 +100,8 @@ COLUMNS: Final = (
         min_cells=20, whole_first=True,
     ),
     column(
-        "model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, elides_middle=True,
+        "model", lambda it: find_selected_option(it).model_key, cell=_model,
+        sort_key=lambda it: model_name(find_selected_option(it).model_key), min_cells=8, elides_middle=True,
         keeps_difference=True,
     ),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=(*AMOUNT_WORDS, *NO_CHARGE.split())),

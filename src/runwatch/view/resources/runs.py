@@ -56,6 +56,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import (
     NO_CHARGE,
     model_cell,
+    model_name,
     newest_first_key,
     no_charge_cell,
     output_end,
@@ -105,6 +106,13 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
     seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now)
     return line(context.glyphs.unknown) if seconds is None else elapsed_clock(seconds)
+
+
+def _took_so_far(facts: RunFacts) -> float | Decimal | None:
+    """Return how long a run took, a live one up to when it was read, in seconds."""
+    if facts.is_final:
+        return facts.took_s.value
+    return None if facts.stored is None else facts.running_s(facts.stored.seen_at)
 
 
 def _started(facts: RunFacts, context: RenderContext) -> CellText:
@@ -386,7 +394,8 @@ COLUMNS: Final = (
         min_cells=10, whole_first=True,
     ),
     column(
-        "model=model.value", format=model_cell, min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
+        "model=model.value", format=model_cell, sort_key=lambda run: model_name(run.model.value),
+        min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
         keeps_difference=True,
     ),
     column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7, words=_COST_WORDS),
@@ -396,7 +405,8 @@ COLUMNS: Final = (
         puts_newest_first=True, words=DURATION_WORDS, searched="nothing",
     ),
     column(
-        "took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS, value_type="seconds"
+        "took=took_s.value", cell=_elapsed, sort_key=_took_so_far, align="right", min_cells=4,
+        words=DURATION_WORDS, value_type="seconds",
     ),
     column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
     column(

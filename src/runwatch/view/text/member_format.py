@@ -120,9 +120,14 @@ def arm_cell(value: str, context: RenderContext) -> SafeText:
     return line(name) if name else short_id(value, context.glyphs)
 
 
+def model_name(value: str | None) -> str | None:
+    """Return a model's key without its publisher; lists show and sort this."""
+    return value and (value.rpartition("/")[2] or value)
+
+
 def model_cell(value: str, _: RenderContext) -> SafeText:
     """Format a model for a list without its publisher, which would push the model's name out of a narrow column."""
-    return line(value.rpartition("/")[2] or value)
+    return line(model_name(value))
 
 
 def whole_model(value: str | None) -> SafeText:

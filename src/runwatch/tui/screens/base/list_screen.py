@@ -125,6 +125,7 @@ class ListScreen(RecordScreen):
         self.look_further()
 
     def on_mount(self) -> None:
+        self._sort = self.console.list_sorts.get(self.spec.name, self.spec.sort)
         kept = self.console.row_cache
         if kept is not None and kept.name == self.spec.name:
             self.listing.take_over(kept)
@@ -335,7 +336,8 @@ class ListScreen(RecordScreen):
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
-        self._sort = (SortKey(message.column_id, is_turned),)
+        self._sort = (SortKey(message.column_id, is_turned),) if message.column_id else self.spec.sort
+        self.console.list_sorts[self.spec.name] = self._sort
         self.table.leave_top()
         self._show_order()
         self.show_rows()
@@ -577,9 +579,14 @@ class ListScreen(RecordScreen):
         return any(column.id == order.field and column.puts_newest_first for column in self.spec.columns)
 
     def _show_order(self) -> None:
-        order = self._order()
-        if order is not None:
-            self.table.sorted_by(order.field, descending=order.descending)
+        order, table, own = self._order(), self.table, self.spec.sort
+        is_plain = len(own) == 1 and not own[0].descending and own[0].field in table.shown_columns
+        table.has_own_order = not is_plain
+        if order is None:
+            table.sorted_by(None)
+        else:
+            is_own = self._sort == own and not is_plain
+            table.sorted_by(order.field, descending=order.descending, is_own=is_own)
 
     def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         """Apply a filter text and return whether it is valid.

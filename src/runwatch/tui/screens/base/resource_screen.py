@@ -155,6 +155,7 @@ class ResourceScreen(ListScreen):
         self._opens_wanted = False
         self._lacks_notes = False
         self._most_wanted = self._fitted_rows = 0
+        self._fitted: object = None
 
     # Widgets and content.
 
@@ -283,8 +284,8 @@ class ResourceScreen(ListScreen):
         pane = self.query_one("#list", Pane)
         most: int | None = None
         if not (self.has_class("-filtering") or self.listing.is_under_way):
-            # A filter that is being typed moves no pane.
-            self._fitted_rows = len(self.listing.shown)
+            # A filter moves no pane while it is typed, nor where it finds nothing.
+            self._fitted_rows = len(self.listing.shown) or self._fitted_rows
         if shown == "below" and not share and self._total:
             rows = self._fitted_rows + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
             # More rows than the window has make no difference, and would be a new layout with every new row.
@@ -292,6 +293,11 @@ class ResourceScreen(ListScreen):
         # Textual lays the screen out again even if no height is replaced by none.
         if most is not None or pane.styles.has_rule("max_height"):
             pane.styles.max_height = most
+        fitted = (self.size, shown, share, self.has_class("-full-detail"), self._is_list_alone)
+        if fitted != self._fitted:
+            self._fitted = fitted
+            # Totals have a short form for a narrow pane, whose width is known after the layout.
+            self.call_after_refresh(self._show_edge)
 
     def close_filter(self) -> None:
         super().close_filter()
@@ -553,9 +559,13 @@ class ResourceScreen(ListScreen):
         self.open_detail()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the record in the detail once that has the focus."""
-        if self.query_one("#detail").has_focus_within:
+        """Keep the cursor on its record once the user does something with it: in the detail, a menu or the filter."""
+        if not self.table.has_focus:
             self.table.leave_top()
+
+    def on_screen_suspend(self) -> None:
+        """Keep the cursor on its record while a dialog is open."""
+        self.table.leave_top()
 
     def on_detail_view_width_changed(self) -> None:
         self.show_detail()
@@ -580,6 +590,7 @@ class ResourceScreen(ListScreen):
         self.query_one("#fields").focus()
 
     async def action_copy(self) -> None:
+        self.table.leave_top()
         await self.copy_word(None if self.row is None else self.row.id, f"{self.spec.singular} id")
 
     def action_copy_menu(self) -> None:

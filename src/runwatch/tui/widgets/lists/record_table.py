@@ -88,6 +88,7 @@ class RecordTable(LineList, inherit_bindings=False):
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
         is_wide: Whether every column gets its full width.
+        has_own_order: Whether the list has an order of its own, which is not that of a column in sight.
         assumed: By column, the text that says nothing here, such as the profile that the header names: a column that
             has no other text is hidden.
     """
@@ -154,6 +155,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._follows_top = True
         self._sorted_by: tuple[str, bool] | None = None
+        self._is_own_order = False
+        self.has_own_order = False
         self.assumed: Mapping[str, str] = {}
         self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
         self._cuts_for: object = None
@@ -189,6 +192,9 @@ class RecordTable(LineList, inherit_bindings=False):
         before = self.cursor_key
         self._move_selection(rows)
         self.rows = rows
+        if not rows:
+            # There is nothing to stay on.
+            self._follows_top = True
         if len(rows) >= 2 * self._longest:
             # Once every time the list doubles.
             self._longest = len(rows)
@@ -224,7 +230,7 @@ class RecordTable(LineList, inherit_bindings=False):
     @property
     def follows_top(self) -> bool:
         """Whether list and cursor stay at the top when rows come: the cursor is at the first row and was not moved, or
-        was moved there with a key. A row that was selected, clicked or opened keeps the cursor.
+        was moved there with a key. A row that the user does something with keeps the cursor.
         """
         return self._follows_top and round(self.scroll_y) == 0
 
@@ -259,8 +265,13 @@ class RecordTable(LineList, inherit_bindings=False):
             self._marks = marks
             self.refresh()
 
-    def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
-        """Show the sort column in the head."""
+    def sorted_by(self, column_id: str | None, *, descending: bool = False, is_own: bool = False) -> None:
+        """Show the sort column in the head.
+
+        Args:
+            is_own: Whether it is only one part of the list's own order.
+        """
+        self._is_own_order = is_own
         self._sorted_by = None if column_id is None else (column_id, descending)
         self._lay_out()
         self.refresh()
@@ -466,6 +477,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Mark all rows from the last marked one to the cursor."""
         if self.cursor_key is None:
             return
+        self.leave_top()
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
         first, last = sorted((start, self._cursor))
         self._mark_from = self.cursor_key
@@ -478,9 +490,15 @@ class RecordTable(LineList, inherit_bindings=False):
             self.post_message(self.MarksChanged(before, self.marks))
 
     def action_sort(self) -> None:
-        ids = [column.id for column in self._columns]
-        present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
-        self._ask_order(ids[(present + 1) % len(ids)])
+        """Sort by the next column in sight, and after the last one in the list's own order."""
+        ids = [*self.shown_columns, *([""] if self.has_own_order else ())]
+        present = "" if self._sorted_by is None or self._is_own_order else self._sorted_by[0]
+        if present not in ids:
+            # A column that is out of sight: go on behind the nearest one before it that is not.
+            every = self.column_ids
+            before = every[: every.index(present)] if present in every else ()
+            present = next((id for id in reversed(before) if id in ids), ids[-1])
+        self.post_message(self.SortRequested(ids[(ids.index(present) + 1) % len(ids)], reverse=False))
 
     def action_reverse(self) -> None:
         if self._sorted_by is not None:
