@@ -627,7 +627,10 @@ class RecordTable(LineList, inherit_bindings=False):
             }
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
             # A text that is not in the first window may be cut, so that others are whole.
-            usual = (width if grows or index < rows else min(width, USUAL_CELLS) for index, width in widths.items())
+            is_bound = not grows and not column.is_id
+            usual = (
+                min(width, USUAL_CELLS) if is_bound and index >= rows else width for index, width in widths.items()
+            )
             self._usual[position] = max(self._usual[position], *usual, 0)
 
     def _lay_out(self) -> None:
@@ -645,7 +648,12 @@ class RecordTable(LineList, inherit_bindings=False):
         room = self.cells - MARGIN
         is_roomy = not self._skipped and sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
         if not is_roomy and not self.is_wide:
-            used = self._used_needs(self._usual)
+            # What is left goes to texts that are not in the first window.
+            whole = {column.id: 0 if column.is_id else need.whole for column, need in used.items()}
+            used = {
+                column: need._replace(usual=max(need.usual, whole[column.id]))
+                for column, need in self._used_needs(self._usual).items()
+            }
         known = min(len(self.rows), self.rows_in_sight)
         reasons = (self.cells, self._skipped, self.is_wide, known, tuple(column.id for column in used))
         self._placed = lay_out_columns(
