@@ -122,8 +122,9 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
         # Imported here, because the first paint has no connection yet.
         from runwatch.store.live.connection_state import PROBE_S
 
-        lost = lost_text(connection.lost_since, connection.came, PROBE_S, console.render_context())
-        return (label_span(f"{glyphs.bad} {lost}", Role.BAD),)
+        lost = lost_text(connection.lost_since, connection.came, console.render_context())
+        again = f", trying again every {PROBE_S:.0f} s"
+        return label_span(f"{glyphs.bad} {lost}", Role.BAD), label_span(again, Role.BAD)
     outage = outage_text(failure)
     if failure is not None and failure.kind is FailureKind.OFFLINE and outage != FailureKind.OFFLINE:
         return (label_span(f"{glyphs.bad} {outage}", Role.BAD),)

@@ -111,13 +111,13 @@ def outage_text(failure: ReadFailure | None) -> str:
     return f"error {failure.problem.status}"
 
 
-def lost_text(since: datetime, came: str, again_s: float, context: RenderContext) -> str:
-    """Say since when the service is lost, and how often the console looks for it.
+def lost_text(since: datetime, came: str, context: RenderContext) -> str:
+    """Say since when the service is lost.
 
     ``came`` is what it sends in place of answers; empty if nothing comes.
     """
     lost = LoadState.NO_ANSWER if came else LoadState.OFFLINE
-    return f"{lost} since {time_of_day(since, context)}, trying again every {again_s:.0f} s"
+    return f"{lost} since {time_of_day(since, context)}"
 
 
 def _again_text(state: PaneState, context: RenderContext) -> str:
