@@ -311,6 +311,11 @@ async def test_a_service_without_lists_that_dies_is_offline(tmp_path: Path) -> N
         await driven.comes("offline since", 90)
         assert "404" not in driven.text
         assert "Not found" not in driven.text
+        assert driven.lines[-1].startswith(" r try again  ")
+        await driven.press("plus")
+        await driven.comes("objective")
+        # In a field "r" is text, as ":" and "?" are.
+        assert " ".join(driven.lines[-1].split()) == "tab next field f2 review esc back ctrl+p command f1 help"
 
 
 async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ def test_the_settings_change_a_key_everywhere() -> None:
     assert keys.problems == []
     assert keys.keys("list.open") == ("f6", "f7")
     assert keys.shown("screen.copy") == "f8"
+    in_text = [keys.shown(id, in_text=True) for id in ("screen.copy", "app.command", "app.settings")]
+    assert in_text == ["f8", "ctrl+p", ""]
     assert keys.shown("app.settings") == ","
     assert keys.overrides() == {"list.open": "f6,f7", "screen.copy": "f8", "app.settings": "comma"}
 

@@ -72,7 +72,7 @@ _SCREENS: Final = (
 
 KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.command", ": ctrl+p", "command", "Open the command line."),
-    _action("app.help", "?", "help", "Show the keys of the focused pane, then all others."),
+    _action("app.help", "? f1", "help", "Show the keys of the focused pane, then all others."),
     _action("app.quit", "q", "quit", "Go back; at the first view, quit.", "back_or_quit"),
     _action("app.suspend", "ctrl+z", "suspend", "Suspend runwatch; the shell's fg brings it back.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
@@ -294,9 +294,14 @@ class KeyMap:
         """Return the keys of an action; the first is shown in hints."""
         return self._keys[id]
 
-    def shown(self, id: str) -> SafeText:
-        """Return the key that hints show for an action."""
-        return key_label(self._keys[id][0])
+    def shown(self, id: str, *, in_text: bool = False) -> SafeText:
+        """Return the key that hints show for an action.
+
+        Args:
+            in_text: Whether keys that type a character are text; empty if the action has no other key.
+        """
+        keys = [key for key in self._keys[id] if not in_text or len(_SHOWN.get(key, key)) > 1]
+        return key_label(keys[0] if keys else "")
 
     def find_screen_action(self, key: str) -> KeyAction | None:
         """Return the action of some screen that has a key, which is named as key events name it."""

@@ -165,6 +165,10 @@ class FormScreen(CoveringScreen):
         return (("screen.next_pane", "next field"), "form.send", *editor, "screen.back")
 
     @property
+    def is_in_text(self) -> bool:
+        return isinstance(self.focused, (LineInput, MultilineInput))
+
+    @property
     def fields(self) -> FormFields:
         return self.query_one(FormFields)
 

@@ -332,12 +332,19 @@ class ConsoleScreen(Screen[None]):
             # It comes first, because nothing else shows anything new.
             hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]
         self._shows_lost = self.lost_since is not None
-        if self._shows_lost:
+        if self._shows_lost and not self.is_in_text:
             # What helps without a service comes first.
             helps: list[KeyHint] = [("screen.refresh", "try again")]
             helps += [_PROFILE] * bool(self.console.settings.profiles)
             hints = [*helps, *(hint for hint in hints if action_of(hint) not in {"screen.refresh", _PROFILE})]
-        self.query_one(StatusBar).show_hints(hints)
+        if self.is_in_text:
+            hints = [hint for hint in hints if self.console.keys.shown(action_of(hint), in_text=True)]
+        self.query_one(StatusBar).show_hints(hints, in_text=self.is_in_text)
+
+    @property
+    def is_in_text(self) -> bool:
+        """Whether the focus is in a field of a form, where most keys are text."""
+        return False
 
     @property
     def lost_since(self) -> datetime | None:

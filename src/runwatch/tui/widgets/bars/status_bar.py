@@ -38,16 +38,21 @@ class StatusBar(Bar):
         hints: tuple[tuple[str, str], ...]
 
     _hints: tuple[KeyHint, ...] = ()
-    _is_prompt = False
+    _is_prompt = _in_text = False
     _notice: tuple[StyledSpan, ...] = ()
     _progress: tuple[StyledSpan, ...] = ()
     _timer: Timer | None = None
     _selected: tuple[Sequence[BarPart], Sequence[BarPart]] | None = None
 
-    def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
-        """Show these actions, the most important first; a prompt takes the keys of the pinned actions as text."""
-        if (self._hints, self._is_prompt) != (tuple(hints), is_prompt):
-            self._hints, self._is_prompt = tuple(hints), is_prompt
+    def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False, in_text: bool = False) -> None:
+        """Show these actions, the most important first.
+
+        Args:
+            is_prompt: Whether these are the keys of an input, which takes the keys of the pinned actions as text.
+            in_text: Whether the focus is in a field of a form: only keys that type no character are shown.
+        """
+        if (self._hints, self._is_prompt, self._in_text) != (tuple(hints), is_prompt, in_text):
+            self._hints, self._is_prompt, self._in_text = tuple(hints), is_prompt, in_text
             self.refresh()
 
     def show_progress(self, progress: StyledSpans) -> None:
@@ -84,7 +89,7 @@ class StatusBar(Bar):
         """Return the notice or as many hints as fit, and the pinned actions; a long notice takes their place."""
         if self._selected is not None:
             return self._selected
-        pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
+        pinned = self._pinned()
         if self._notice:
             notice = [BarPart(self._notice)]
             return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
@@ -96,12 +101,16 @@ class StatusBar(Bar):
         self._selected = None if selection is None else self.parts(self.size.width - 2 * MARGIN)
         super().selection_updated(selection)
 
+    def _pinned(self) -> list[BarPart]:
+        keys = get_app(self).keys
+        return [] if self._is_prompt else [self._hint(id) for id in PINNED if keys.shown(id, in_text=self._in_text)]
+
     def _first(self) -> list[BarPart]:
         return [BarPart(self._progress)] if self._progress and not self._is_prompt else []
 
     def _fitting(self, width: int) -> int:
         """Return how many hints fit beside the pinned actions, without the margins of a bar."""
-        pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
+        pinned = self._pinned()
         room = width - measure_parts(pinned) - MIN_GAP
         room -= sum(measure_parts([part]) + MIN_GAP for part in self._first())
         hints = [self._hint(hint) for hint in self._hints]
@@ -127,7 +136,8 @@ class StatusBar(Bar):
         id, label = _labelled(hint)
         if self._is_prompt:
             return BarPart(((key_label(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
-        return BarPart(((get_app(self).keys.shown(id), ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
+        key = get_app(self).keys.shown(id, in_text=self._in_text)
+        return BarPart(((key, ACCENT), (line(f" {label}"), Role.QUIET)), target=id)
 
     def _with_hidden_count(self, hints: Sequence[BarPart], shown: int) -> list[BarPart]:
         """Return the first hints and the number of hidden ones; clicking that number lists them."""
