@@ -270,6 +270,20 @@ async def test_a_dialog_covers_the_screen_and_its_keys() -> None:
         assert app.screen.styles.background.a == 1
 
 
+async def test_a_refusal_longer_than_the_window_can_be_read_to_its_end() -> None:
+    async with running(Stage(), (80, 24)) as (app, pilot):
+        dialog = await confirmed(app, pilot, samples.start_one())
+        step = line(" ".join(f"word{number}" for number in range(80)), None)
+        dialog.show_refusal(samples.refused(), next_step=step)
+        await pilot.pause()
+        assert "more rows below" in text_of(app)
+        assert dialog.query_one(Pane).max_scroll_y == 0, "only rows of the problem are hidden"
+        await pilot.press("tab", "G")
+        await pilot.pause()
+        assert "word79" in text_of(app)
+        assert "more rows below" not in text_of(app)
+
+
 @pytest.mark.parametrize(("rows", "least"), [(24, 9), (30, 15), (50, 35)])
 async def test_a_body_takes_the_rows_that_the_window_has(rows: int, least: int) -> None:
     app = Stage()

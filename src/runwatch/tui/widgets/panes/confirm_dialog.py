@@ -53,6 +53,12 @@ OTHER_ROWS: Final = 7
 """Rows that header bar, frame, its margins, the count of hidden rows and buttons take besides body and texts."""
 
 
+PANEL_FRAME_ROWS: Final = 2
+
+_REQUEST: Final = "request"
+"""CSS class of the texts that name the request and its key."""
+
+
 @dataclass(frozen=True, slots=True)
 class DialogRow:
     """A record affected by the mutation, in one line; the key identifies it when its outcome is shown."""
@@ -150,11 +156,9 @@ class ConfirmDialog(Dialog[None]):
         }
         & ProblemPanel {
             height: auto;
-            max-height: 14;
             padding: 0;
             background: $surface;
             & DetailView {
-                max-height: 12;
                 margin-bottom: 0;
             }
         }
@@ -217,9 +221,9 @@ class ConfirmDialog(Dialog[None]):
             if text.warning is not None:
                 yield Static(to_content(text.warning, Role.WARN), id="dialog-warning")
             yield Static(id="dialog-note", classes="-hidden")
-            yield Static(to_content(text.request), classes="-above" if text.key is not None else "")
+            yield Static(to_content(text.request), classes=f"{_REQUEST} {'-above' * (text.key is not None)}")
             if text.key is not None:
-                yield Static(to_content(line(f"idempotency key {text.key}")))
+                yield Static(to_content(line(f"idempotency key {text.key}")), classes=_REQUEST)
             if text.body is not None:
                 body = DetailView(id="dialog-body")
                 # Fill the body before the first frame, so that no button moves away from the mouse.
@@ -242,17 +246,22 @@ class ConfirmDialog(Dialog[None]):
         self._fit_body()
 
     def _fit_body(self) -> None:
-        """Give the body all rows the rest of the dialog does not need, an outcome of one row included."""
+        """Give the body, or the problem in its place, all rows the rest of the dialog does not need, an outcome of one
+        row included.
+        """
         rows = OTHER_ROWS
         for text in self.query("Pane > Static").results(Static):
             if text.id == "dialog-state" and text.has_class("-hidden"):
-                rows += 2
+                rows += 2 * (self._problem is None)
             elif not isinstance(text, RowsBelow) and not text.has_class("-hidden"):
                 height = text.get_content_height(self.size, self.size, self._cells)
                 rows += height + (not text.has_class("-above"))
         rows += sum(2 for typed in self.query("#dialog-typed") if typed.display)
         for body in self.query("#dialog-body"):
             body.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
+        rows += PANEL_FRAME_ROWS + sum(outcomes.size.height + 1 for outcomes in self.query(_Outcomes))
+        for problem in self.query("ProblemPanel DetailView"):
+            problem.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
 
     def on_mount(self) -> None:
         """Allow confirming only after the expected text is typed, if any."""
@@ -344,6 +353,8 @@ class ConfirmDialog(Dialog[None]):
             body.display = False
         for mark in self.query(RowsBelow):
             mark.display = False
+        # The problem names request and key.
+        self.query(f".{_REQUEST}").add_class("-hidden")
         box = self.query_one("#dialog-problem")
         box.remove_class("-hidden")
 
@@ -352,6 +363,8 @@ class ConfirmDialog(Dialog[None]):
             panel = ProblemPanel()
             await box.mount(panel)
             panel.show(entry, next_step=next_step, names_key=False)
+            await box.mount(RowsBelow(panel.query_one(DetailView)))
+            self._fit_body()
 
         self.call_next(put)
 
@@ -464,6 +477,7 @@ class ConfirmDialog(Dialog[None]):
     def _send(self) -> None:
         self._can_retry, self._problem = False, None
         self.query_one("#dialog-problem").add_class("-hidden")
+        self.query(f".{_REQUEST}").remove_class("-hidden")
         self.go()
         self.sender.send()
 
