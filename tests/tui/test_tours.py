@@ -143,7 +143,7 @@ async def test_the_tour_for_reviewers(tmp_path: Path, minutes: float, monkeypatc
         await tour.reaches("Spend", "dollar_sign")
 
         await tour.reaches("Export ", "6", "e")
-        await tour.reaches(re.compile(r"Export to .*keep it.*deleted when the demo ends", re.DOTALL), "enter")
+        await tour.reaches(re.compile(r"Export to ━.*keep it.*deleted when the demo ends", re.DOTALL), "enter")
         await tour.press("enter")
         await tour.until(lambda: any(tmp_path.glob("template-report-*.md")), "the report to be written")
 

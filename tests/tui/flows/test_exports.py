@@ -13,8 +13,10 @@ import pytest
 
 from runwatch.base.files import write_export
 from runwatch.base.json import loads
+from runwatch.records.arm import Arm
 from runwatch.tui.screens.runs.runs import RunsScreen
-from tests.support.scripted import ScriptedService
+from tests.support import resources
+from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.app.test_file_opening import opened
 from tests.tui.console import NARROW, WIDE, Driven, console
@@ -35,6 +37,7 @@ async def exported(driven: Driven, file: Path) -> str:
 async def test_all_rows_that_are_shown_are_written_with_two_keys(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         await driven.reaches("all 6 listed receipts: one record a line", "e")
+        assert "a row a slice; unformatted values" in driven.text
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / f"{NAME}.ndjson")
         listed = sorted(driven.service.receipts, key=lambda one: str(one.get("created_at")), reverse=True)
@@ -111,9 +114,17 @@ async def test_what_cannot_be_written_says_why(tmp_path: Path, name: str, words:
 async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="runs", until="Runs   9") as driven:
         await driven.reaches("all 9 listed runs: one record a line", "e")
+        assert "a row a record; unformatted values" in driven.text
         await driven.press("enter")
         text = await exported(driven, exports(tmp_path) / "runs-20261121-120431.ndjson")
         assert len(text.splitlines()) == 9
+
+
+async def test_records_are_called_as_their_screen_calls_them(tmp_path: Path) -> None:
+    service, arms = noon.service(), [dict(resources.arm(id).raw) for id in ("arm_1", "arm_2")]
+    service.say("GET", Arm.WIRE.path, Said(200, {Arm.WIRE.items: arms, "next_cursor": None}))
+    async with console(service, tmp_path, size=WIDE, open_at="arms", until="Saved models   2") as driven:
+        await driven.reaches("all 2 listed saved models: one record a line", "e")
 
 
 async def test_the_events_of_a_run_are_written_from_its_detail_as_a_file_that_is_replayed(tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.export.file_formats import (
     FILE_FORMATS,
-    FORMAT_TITLES,
     FileFormat,
     build_export_name,
     encode_for_file,
     export_records,
     format_from_name,
+    format_title,
 )
 from runwatch.view.resources.events import EVENTS
 from runwatch.view.text.format import grouped_number, short_id
@@ -61,19 +61,27 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
         return
     what = _chosen_text(screen, count)
     items = [
-        MenuItem(line(form), partial(export_rows, screen, form), line(f"{what}: {FORMAT_TITLES[form]}"))
+        MenuItem(line(form), partial(export_rows, screen, form), line(f"{what}: {format_title(form, screen.spec)}"))
         for form in FILE_FORMATS
     ]
-    title = (label_span("Export   ", Role.PLAIN), label_span("`:export FILE` takes a name of your own"))
+    rest = "`:export FILE` writes the rows to a path of your own" if count else ""
+    title = (label_span("Export   ", Role.PLAIN), label_span(rest))
     screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
 
 
 def _chosen_text(screen: RecordScreen, count: int) -> str:
     """Say which rows are exported: ``3 marked runs`` or ``all 60 listed runs``."""
-    what = screen.spec.singular if count == 1 else screen.spec.name
+    what = _noun(screen.spec.singular, count)
     if screen.marked_rows():
         return f"{grouped_number(count)} marked {what}"
     return f"{'the' if count == 1 else 'all'} {grouped_number(count)} listed {what}"
+
+
+def _noun(singular: str, count: int) -> str:
+    """Return what records are called for their number, as the screen calls them."""
+    if count == 1:
+        return singular
+    return f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}s"
 
 
 def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
@@ -117,7 +125,7 @@ def export_rows(screen: RecordScreen, form: FileFormat, path: Path | None = None
     spec = screen.spec
     pieces = (encode_for_file(text) for text in screen.export_pieces(form, rows))
     path = path or choose_export_path(screen.console, screen.spec.name, form)
-    write_export(screen, path, pieces, f"{grouped_number(len(rows))} {spec.singular if len(rows) == 1 else spec.name}")
+    write_export(screen, path, pieces, f"{grouped_number(len(rows))} {_noun(spec.singular, len(rows))}")
 
 
 def export_to_named_file(screen: RecordScreen, name: str) -> None:
@@ -167,8 +175,7 @@ def choose_path(screen: ConsoleScreen, path: Path, write: Callable[[Path], objec
         MenuItem(line("keep it"), partial(write, here), line(here, None)),
         MenuItem(line("in the demo's folder"), partial(write, path), line("deleted when the demo ends")),
     ]
-    title = (label_span("Export to   ", Role.PLAIN), label_span("`:export FILE` takes a path of your own"))
-    screen.open_overlay(Menu(title, items, id="export-place"))
+    screen.open_overlay(Menu((label_span("Export to", Role.PLAIN),), items, id="export-place"))
 
 
 def _start(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:

@@ -31,13 +31,14 @@ FileFormat = Literal["ndjson", "csv", "json", "md"]
 
 FILE_FORMATS: Final[tuple[FileFormat, ...]] = get_args(FileFormat)
 
-FORMAT_TITLES: Final[Mapping[FileFormat, str]] = {
+_TITLES: Final[Mapping[FileFormat, str]] = {
     "ndjson": "one record a line, exactly as the service sent it",
-    "csv": "a row a record, of receipts a row a slice; unformatted values",
+    "csv": "a row a record; unformatted values",
     "json": "one array of records, exactly as the service sent them",
     "md": "a table for a report, with the columns of the list",
 }
-"""Descriptions of the formats, for menus and help."""
+
+_RECEIPTS_CSV: Final = "a row a slice; unformatted values"
 
 _ENDINGS: Final[Mapping[str, FileFormat]] = {
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".json": "json", ".md": "md", ".markdown": "md",
@@ -60,6 +61,11 @@ _PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<>|~&$]")
 _DOMAIN: Final = re.compile(r"(?<=\w)\.(?=[^\W\d_])")
 _ADDRESS: Final = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
+
+
+def format_title(form: FileFormat, spec: ResourceSpec[Any]) -> str:
+    """Describe a format for the records of a resource."""
+    return _RECEIPTS_CSV if form == "csv" and spec.record is Receipt else _TITLES[form]
 
 
 def format_from_name(name: str) -> FileFormat | None:
