@@ -136,6 +136,27 @@ async def test_choosing_a_server_opens_the_form_that_connects_it(tmp_path: Path)
         assert searches(driven) == 1
 
 
+async def test_the_protocol_follows_the_source_and_a_refusal_of_it_goes_with_it(tmp_path: Path) -> None:
+    service = finding(OLLAMA)
+    errors = [{"field": "endpoint.protocol_profile", "message": "Must be anthropic_messages."}]
+    service.say("POST", "/v1/source-credential-handoffs", Said(400, problem("validation_failed", errors=errors)))
+    async with local(service, tmp_path) as driven:
+        await driven.reaches("Model servers   enter connects one", "M")
+        await driven.opens(ActionForm, "enter")
+        form = driven.app.screen
+        assert isinstance(form, ActionForm)
+        form.fields.input("source_id").value = "anthropic_compatible"
+        await driven.until(lambda: fields_of(driven)[3] == "anthropic_messages", "the protocol to follow")
+        form.fields.input("endpoint-protocol_profile").value = "openai_chat"
+        await driven.review()
+        await driven.reaches("[ Close ]", "f9")
+        await driven.press("escape")
+        await driven.shows("✗ Must be anthropic_messages.")
+        form.fields.input("source_id").value = "openai_compatible"
+        await driven.until(lambda: "Must be" not in driven.text, "the refusal to go")
+        assert fields_of(driven)[0::3] == ("openai_compatible", "openai_chat")
+
+
 async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
         await driven.reaches("port 8000 (vLLM?)", "comma", "M")

@@ -34,7 +34,7 @@ from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
 from runwatch.view.actions.form import FORM_LEVEL, Form, render_request_body
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.spec.action_parts import Suggestions
+from runwatch.view.spec.action_parts import FormField, Suggestions
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.shell_commands import add_service
@@ -350,7 +350,18 @@ class FormScreen(CoveringScreen):
         self._refused.pop(id, None)
         self._refused.pop(FORM_LEVEL, None)
         self._key = str(uuid.uuid4())
+        for field in self.form.fields:
+            if field.follows == id:
+                self._follow(field, value)
         self.typed(dict(self._values))
+
+    def _follow(self, field: FormField, value: str) -> None:
+        """Keep a field to the words that another field's new value leaves; the service refused it for the old one."""
+        self._refused.pop(field.id, None)
+        words, own = field.words_for(value), self._values[field.id]
+        if own and words and own not in words:
+            self.fields.input(field.id).value = words[0]
+            self._set_value(field.id, words[0])
 
     @property
     def _is_in_last(self) -> bool:
@@ -362,8 +373,8 @@ class FormScreen(CoveringScreen):
         return bool(self.form.fields) and self.focused is self.fields.input(self.form.fields[-1].id)
 
     def _set_all_values(self) -> None:
-        for id, value in self.fields.values().items():
-            self._set_value(id, value)
+        for field in self.form.fields:
+            self._set_value(field.id, self.fields.input(field.id).value)
         self.show_request()
 
     def _walk_on(self) -> None:

@@ -351,6 +351,10 @@ def _keyless_words(body: Mapping[str, Any]) -> DialogWords | None:
     )
 
 
+def _protocols(source_id: str) -> tuple[str, ...]:
+    return tuple(name for name, source in PROTOCOLS.items() if source == source_id)
+
+
 def _connecting(
     start: Any, scheme: Any, *, address: str = "", protocol: str = "", begins_in: str = ""
 ) -> Mutation[Any]:
@@ -369,7 +373,8 @@ def _connecting(
             FormField(path="endpoint.base_url", label="address", hint="for a source without an address of its own",
                 start=lambda _: address),
             FormField(path="endpoint.protocol_profile", label="protocol", choices=tuple(PROTOCOLS),
-                hint="the form of requests to that address", start=lambda _: protocol),
+                hint="the form of requests to that address", start=lambda _: protocol,
+                follows="source_id", words_for=_protocols),
             FormField(path="endpoint.models", id="models", label="models", kind="list",
                 hint="for a server that lists none: names, separated by commas"),
             FormField(path="endpoint.prices.*.input_usd_per_million", id="price-input", label="input USD",

@@ -21,6 +21,10 @@ def _own_name(record: Record) -> str:
     return name if isinstance(name, str) else ""
 
 
+def _no_words(_: Any) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Suggestions:
     """Records whose ids or other words are offered as input for a field; their list is read if it is not known.
@@ -74,6 +78,8 @@ class FormField:
         start: Initial text, from the record if there is one.
         choices: Possible words. Others are refused if ``kind`` is ``choice``, accepted otherwise.
         offer: Records whose words are offered too.
+        follows: Id of the field on which the possible words depend; empty for none.
+        words_for: The words that a value of that field leaves; empty if it leaves them open.
         is_required: Whether it must be filled in. An empty optional field is left out of the body; an empty required
             field is sent, so validation names it.
         max_s: Maximum duration, in seconds.
@@ -88,6 +94,8 @@ class FormField:
     start: Callable[[Any], str] = lambda _: ""
     choices: tuple[str, ...] = ()
     offer: Suggestions | None = None
+    follows: str = ""
+    words_for: Callable[[str], tuple[str, ...]] = _no_words
     is_required: bool = False
     max_s: int = 0
     option: FieldOption | None = None
