@@ -582,6 +582,10 @@ class ConsoleScreen(Screen[None]):
         if message.level < len(self.breadcrumbs()) - 1:
             self.action_back()
 
+    def on_detail_view_nothing_opened(self, message: DetailView.NothingOpened) -> None:
+        message.stop()
+        self.notify_user("This line opens nothing.", Role.WARN)
+
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         if isinstance(message.link, ViewState):
             self.go_to_view_later(message.link)

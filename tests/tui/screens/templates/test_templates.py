@@ -140,6 +140,17 @@ async def test_blockers_are_numbered_values_copied_and_rows_counted(tmp_path: Pa
         await driven.shows("0 eligible · 2 blocked")
 
 
+async def test_each_template_opens_on_its_own_next_action(tmp_path: Path) -> None:
+    async with reviewing(service(), tmp_path, size=NARROW) as driven:
+        await driven.select("byok-open-model")
+        await at_next_action(driven)
+        await driven.press("escape")
+        await driven.select("starter")
+        await driven.press("enter")
+        await driven.shows(re.compile("▸ verdict .*enter shows the plan"))
+        await driven.reaches("This line opens nothing.", "G", "enter")
+
+
 async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_names(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
         await at_next_action(driven)

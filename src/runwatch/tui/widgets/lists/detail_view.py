@@ -71,6 +71,9 @@ class DetailView(LineList, inherit_bindings=False):
 
         words: SafeText
 
+    class NothingOpened(Message):
+        """The user pressed enter on a line that leads nowhere."""
+
     class WidthChanged(Message):
         """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
 
@@ -117,6 +120,9 @@ class DetailView(LineList, inherit_bindings=False):
     def reset(self) -> None:
         """Move to the first line, for another record."""
         drop_selection(self)
+        if not self.size.width:
+            # A hidden pane has the rows of the record that it showed last, among which no target must be looked for.
+            self._rows = []
         self.move_cursor(0)
         self.scroll_to(y=0, animate=False)
 
@@ -235,6 +241,8 @@ class DetailView(LineList, inherit_bindings=False):
             self.post_message(self.EmptyDayOpened(row.value or line("")))
         elif row.head is not None and row.head.is_folded:
             self.action_unfold()
+        else:
+            self.post_message(self.NothingOpened())
 
     def action_toggle_fold(self) -> None:
         head = self._part_at_cursor()
