@@ -42,9 +42,13 @@ def _eligible(plan: Plan, _: object, __: RenderContext) -> CellText | None:
     return None if plan.raw.get("eligible") is None else line(json_text(plan.raw["eligible"]), None)
 
 
+def _next_lead(_: object, plan: Plan) -> LineTarget | None:
+    return None if _can_apply(plan) else find_action_target(plan.next_action, plan.template_id or "")
+
+
 def _plan_lead(_: object, plan: Plan) -> LineTarget | None:
     if not _can_apply(plan):
-        return find_action_target(plan.next_action, plan.template_id or "")
+        return None
     return LineTarget(
         NextActionTarget(plan.next_action or NextAction({}), APPLY_STEP, plan.template_id or ""), line(APPLY_STEP.words)
     )
@@ -67,7 +71,7 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                 # Only some services say it of a plan too; a line for "unknown" would contradict the template.
                 ComputedLine("eligible", _eligible, lambda _: "eligible"),
                 *member_lines("request_preset_id application_supported"),
-                *next_action_lines(),
+                *next_action_lines(_next_lead),
             ),
         ),
         blocker_section(

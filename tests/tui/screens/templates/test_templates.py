@@ -211,6 +211,7 @@ async def test_a_read_only_profile_runs_no_next_action_and_decides_all_the_same(
         await at_next_action(driven)
         await driven.shows("not on a read-only profile")
         assert "enter runs it" not in driven.text
+        assert "open and act" not in driven.text
         await driven.press("enter")
         if isinstance(driven.app.screen, ConfirmDialog):
             await driven.press("escape")
@@ -333,6 +334,24 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(tmp_pa
         assert not driven.service.requests("POST", APPLICATIONS)
         await driven.reaches("Copy a command", "full_stop")
         await driven.reaches("runwatch templates apply starter", "down", "enter")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_plan_that_cannot_be_applied_says_beside_its_next_action_that_enter_runs_it(
+    tmp_path: Path, read_only: bool
+) -> None:
+    told = service()
+    blocker = {"code": "connection_untested", "detail": "It was never tested."}
+    action = {"type": "test_connection", "detail": "Test the connection."}
+    told.say("POST", PLANS, Said(200, resources.plan(eligible=False, blockers=[blocker], next_action=action)))
+    options = SettingOptions(read_only=read_only)
+    async with reviewing(told, tmp_path, options=options) as driven:
+        await driven.press("G")
+        await at_next_action(driven)
+        does = "not on a read-only profile" if read_only else "enter runs it"
+        await driven.reaches(re.compile(f"▸ next action +test_connection   {does}"), "enter")
+        assert "the reasons are below.  " in driven.text
+        assert ("run next action" in driven.text) is not read_only
 
 
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(tmp_path: Path) -> None:

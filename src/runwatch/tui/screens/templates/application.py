@@ -22,6 +22,7 @@ from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.flows.next_actions import follow_next_action
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.shell.refusals import action_refusal, is_read_only
+from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
@@ -68,10 +69,6 @@ class ApplicationScreen(CoveringScreen):
     """The plan of a template, or its application."""
 
     BINDINGS = make_bindings("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
-    HINTS = (
-        ("detail.open", "run next action"), ("screen.actions", "actions"), ("screen.copy", "copy value"),
-        "screen.refresh", "screen.raw", "screen.back",
-    )  # fmt: skip
     AUTO_FOCUS = "#fields"
     SHOWS_OUTCOMES = True
 
@@ -96,6 +93,14 @@ class ApplicationScreen(CoveringScreen):
     def breadcrumbs(self) -> Sequence[str]:
         """Return the template, and whether its plan or application is shown."""
         return (*self._crumbs, self._template_id, "Application" if self._application_id else "Plan")
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints; on a read-only profile only links are opened."""
+        opens = "open" if is_read_only(self.console) else "run next action"
+        return (
+            ("detail.open", opens), ("screen.actions", "actions"), ("screen.copy", "copy value"), "screen.refresh",
+            "screen.raw", "screen.back",
+        )  # fmt: skip
 
     # Events.
 

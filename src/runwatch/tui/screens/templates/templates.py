@@ -69,6 +69,10 @@ class TemplatesScreen(ResourceScreen):
             label_span(f"{blocked} blocked", Role.BAD if blocked else Role.QUIET),
         )
 
+    def all_hints(self) -> Sequence[KeyHint]:
+        """Return the hints; on a read-only profile a template is opened, and nothing acts."""
+        return ("list.open", *self.HINTS[1:]) if is_read_only(self.console) else self.HINTS
+
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         """Return the template's uncut id, because it has no other name, and its version."""
         version = row.subject.template.template_version
