@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual._compositor import Compositor
 from textual.widget import Widget
 
 from runwatch.base.errors import DataError
@@ -662,6 +663,25 @@ async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> 
 
 
 # Starting a run.
+
+
+async def test_the_first_frame_of_the_form_has_its_title_and_marks_the_field_that_takes_the_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames: list[str] = []
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
+
+        def record(*_: Any, **__: Any) -> None:
+            frames.append(driven.text)
+
+        monkeypatch.setattr(Compositor, "render_update", record)
+        await driven.opens(RunFormScreen, "plus")
+        await driven.until(lambda: "objective" in frames[-1], "the form to be drawn")
+    first = next(frame for frame in frames if "objective" in frame)
+    assert "┏━ New run ━" in first
+    assert [row for row in first.splitlines() if "▸" in row] == [
+        next(r for r in first.splitlines() if "objective" in r)
+    ]
 
 
 async def test_a_test_run_is_started_through_the_form_and_the_dialog(tmp_path: Path) -> None:

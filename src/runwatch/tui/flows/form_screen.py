@@ -174,7 +174,8 @@ class FormScreen(CoveringScreen):
 
     def on_mount(self) -> None:
         """Show the request, and validate it once the validator is loaded."""
-        self.fields.go_to(self._begin)
+        # At once, because keys may come before the next message, and the first frame marks the field.
+        self.set_focus(self.fields.find_input(self._begin))
         self.watch(self.fields, "scroll_y", self._count_hidden_later, init=False)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")

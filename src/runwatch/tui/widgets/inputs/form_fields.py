@@ -112,9 +112,12 @@ class FormFields(VerticalScroll, can_focus=False):
 
     def go_to(self, id: str) -> None:
         """Focus a field, or the first one if the id is unknown."""
-        ids = [field.id for field in self._fields]
-        if ids:
-            self.input(id if id in ids else ids[0]).focus()
+        if (found := self.find_input(id)) is not None:
+            found.focus()
+
+    def find_input(self, id: str) -> FieldInput | None:
+        """Return the input of a field, or the first one if the id is unknown; ``None`` without fields."""
+        return self._inputs.get(id) or next(self.inputs(), None)
 
     def offer(self, id: str, words: Mapping[str, str]) -> None:
         """Add suggestions to a field once they are known, each with its human-readable name."""

@@ -98,6 +98,8 @@ class Pane(Container):
         return Strip.blank(self.size.width, self.rich_style)
 
     def on_mount(self) -> None:
+        # Its first frame has the title already; Textual cuts it.
+        self._border_title = to_content(self._edge.title) if _has_words(self._edge.title) else None
         # It counts as mounted only after this handler, and no resize follows if the first layout was before.
         self.call_after_refresh(self._write_edge)
 
@@ -132,7 +134,7 @@ class Pane(Container):
 
     def _write_edge(self, *, above: bool = True, below: bool = True) -> None:
         """Set the edges and redraw those that changed; an age on one of them changes every second."""
-        if not self.is_mounted:
+        if not self.is_mounted or not self.outer_size:
             return
         # Textual's public setters would redraw all children too, every second for a growing age.
         state = self._edge.state
