@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -55,6 +56,15 @@ async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Pat
         await driven.press("down", "enter")
         await come_home(driven)
         assert driven.lines[0].startswith(" home  PRODUCTION  READ-ONLY")
+
+
+async def test_a_profile_that_another_shell_adds_is_there(tmp_path: Path) -> None:
+    async with console(home_service(), tmp_path) as driven:
+        await driven.reaches("another profile   off: runwatch config set", "K")
+        file = driven.app.launch.paths.settings_file
+        file.write_text('[profiles.added]\nbase_url = "http://127.0.0.1:9"\n', "utf-8")
+        await driven.press("escape")
+        await driven.reaches(re.compile("added +http://127.0.0.1:9"), "K")
 
 
 def test_the_local_service_which_no_settings_name_says_what_it_is() -> None:

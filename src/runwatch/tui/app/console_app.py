@@ -287,14 +287,14 @@ class ConsoleApp(NavigatingApp):
         """Show unconfirmed writes, to retry or discard them."""
         self.open_unconfirmed_writes().open(self.console_screen)
 
-    def action_profile(self) -> None:
+    async def action_profile(self) -> None:
         """Choose another profile; an opened file belongs to none."""
-        from runwatch.tui.app.profile_menu import open_switch_menu
+        from runwatch.tui.app.profile_menu import go_to_profile
 
         if self.has_file:
             self.console_screen.connected_session()
         else:
-            open_switch_menu(self)
+            await go_to_profile(self, "")
 
     def action_find_servers(self) -> None:
         from runwatch.tui.flows.model_servers import search_model_servers

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.closest_word import closest_word
 from runwatch.settings.declarations import LOCAL
+from runwatch.settings.settings_file import load_settings_file
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.flows.profile_switch import MultiProfileScreen, switch_profile
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
@@ -28,10 +30,11 @@ SUPPORTED_SCREENS_TEXT: Final = ":runs, :templates, :receipts, :account or :prob
 
 async def go_to_profile(console: NavigatingApp, name: str) -> None:
     """Switch to a profile and keep the view; without a name, open the menu of profiles."""
+    await _read_profiles(console)
     screen, profiles = console.console_screen, console.profiles
     name = name.strip()
     if not name:
-        open_switch_menu(console)
+        _open_switch_menu(console)
     elif name == console.profile_name:
         screen.notify_user(f"This is profile {line(name, 40)}.")
     elif name in profiles.known:
@@ -40,7 +43,14 @@ async def go_to_profile(console: NavigatingApp, name: str) -> None:
         screen.notify_user(_unknown_text(name, profiles.known), Role.WARN)
 
 
-def open_switch_menu(console: NavigatingApp) -> None:
+async def _read_profiles(console: NavigatingApp) -> None:
+    """Read the settings again if their file has changed: another shell may have added a profile."""
+    loaded = await asyncio.to_thread(load_settings_file, console.launch.paths.settings_file, clock=console.clock)
+    if not loaded.is_broken and loaded.text != console.loaded.text:
+        console.apply_settings(loaded)
+
+
+def _open_switch_menu(console: NavigatingApp) -> None:
     title = (label_span("Switch to profile", Role.PLAIN),)
     console.console_screen.open_overlay(Menu(title, list(_switch_items(console)), id="profile-menu"))
 
