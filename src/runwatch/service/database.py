@@ -37,11 +37,11 @@ BATCH: Final = 256
 """Most writes in one commit, so that the first one does not wait forever."""
 
 RENEW_S: Final = 2.0
-"""Seconds without a write after which a process of several looks whether the database still knows it."""
+"""Seconds without a write after which a process of several checks whether the database still knows it."""
 
 
 class TransactionRunner(Protocol):
-    """What those who read and write need of a database; see :class:`ServiceDatabase`."""
+    """Reads and writes of a database; see :class:`ServiceDatabase`."""
 
     async def read(self, function: Callable[[Transaction], T]) -> T: ...
 
@@ -117,7 +117,7 @@ class ServiceDatabase:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, function)
 
     async def read_statement(self, function: Callable[[Transaction], T]) -> T:
-        """Do the same with one statement, or with statements that need no common state: it costs less.
+        """Run a read-only function of one statement, or of statements that need no common state, at less cost.
 
         Raises:
             DataError: The database cannot be reached.
@@ -230,7 +230,7 @@ class ServiceDatabase:
         except Exception as error:
             are_several = len(writes) > 1 and not is_committing
             if are_several and self._backend.may_be_late(error) and not connection.invalidated:
-                # Nobody knows whose error it is.
+                # It is not known which write has failed, so each is committed alone.
                 for write in writes:
                     self._commit(connection, [write], is_again=True)
                 return

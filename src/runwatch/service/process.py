@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from runwatch.base.clock import Clock, SystemClock
 from runwatch.base.errors import LocalServiceError, RunwatchError
@@ -25,6 +25,7 @@ from runwatch.service.options import ServeOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from runwatch.base.secrets.secret import Secret
     from runwatch.service.backends.team_status import TeamStatus
@@ -105,7 +106,7 @@ def find_processes(database: Secret) -> tuple[str, ...]:
     return tuple(f"{other.role}: {other.name}" for other in _team_status().list_processes(database))
 
 
-def _team_status() -> Any:
+def _team_status() -> ModuleType:
     from runwatch.service.errors import make_package_error
 
     try:

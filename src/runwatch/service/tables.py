@@ -1,4 +1,5 @@
-"""Every table of the service, declared in words; domain modules have the bare names, so a table's ends in ``_table``.
+"""Every table of the service, declared by a word for each column. Domain modules have the bare names, so the name of a
+table ends in ``_table``.
 
 Rows that belong to an organization have ``tenant_id``. Listed rows have a ``sequence``, which grows with every insert
 and gives lists their order and cursors. Timestamps are texts in the interface's format, which sort correctly. What the
@@ -162,7 +163,7 @@ tenant_limits_table: Final = table("tenant_limits", "tenant_id>tenants* executio
 
 run_counts_table: Final = table("run_counts", "tenant_id>tenants* month* submitted:int ended:int")
 """Number of runs by the month (UTC) of their submission, and how many of them are final. Counted in the transaction
-that submits or ends a run, so that nobody has to count runs.
+that submits or ends a run, so that no read has to count runs.
 """
 
 wallets_table: Final = table("wallets", "tenant_id>tenants* balance_usd is_frozen:bool")

@@ -49,7 +49,7 @@ FORGOTTEN_S: Final = 60.0
 _NEVER_S: Final = 1e9
 
 POLL_S: Final = 1.0
-"""Seconds between two looks for jobs and aborts that no notification told of."""
+"""Seconds between two searches for jobs and aborts whose notification was lost."""
 
 DRAIN_S: Final = 20.0
 """Seconds that calls in progress may take once the engine stops; the outcome of a longer one is lost."""
@@ -243,7 +243,7 @@ class JobEngine(Engine):
         """Give turns and jobs of processes that are gone to others, and keep looks for jobs quick."""
         await self._list(END_SILENT_TURNS, silent_s=TURN_S)
         if await self._list(_CHANGED):
-            # Without numbers of today PostgreSQL compares every waiting job with every other one.
+            # With old statistics PostgreSQL compares every waiting job with every other one.
             await self._upkeep.execute_query_async("ANALYZE procrastinate_jobs")
         if await self._list(_JUST_STARTED, grace=STALLED_S):
             # No worker could send heartbeats while the database was away.
@@ -251,7 +251,7 @@ class JobEngine(Engine):
         manager = JobWriter(self._upkeep)
         stalled = await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_S)
         if time.monotonic() - self._upkeep.late_at < STALLED_S:
-            # Nor while it hung, or could not be reached from here.
+            # The same while the database hung, or could not be reached from here.
             return
         for job in stalled:
             if job.queue == RUNS:

@@ -186,7 +186,7 @@ def record_verdict(
 
 
 def _start_run(transaction: Transaction, run: RunState) -> RunState:
-    """Start the run if its turn has come, its options ranked unless it calls no model."""
+    """Start the run if its turn has come. Its options are ranked now, unless it calls no model."""
     policy = loads(run.policy)
     live = live_rows.load(transaction, run)
     if live.review_composer is not None:

@@ -1,4 +1,4 @@
-"""Doing again what a run needs, for as long as it fails, as on a full disk or without the database."""
+"""Retries of what a run needs, for as long as it fails, as on a full disk or without the database."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def retry_forever(
 
     Raises:
         FencedOutError: Another driver has claimed the run.
-        HandedBackError: ``is_over`` holds.
+        HandedBackError: ``is_over`` returned true before an attempt.
     """
     for failures in count():
         if is_over():

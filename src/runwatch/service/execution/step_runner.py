@@ -52,7 +52,7 @@ class StepRunner:
         return replace(self, database=FencedDatabase(self.database, execution_id, fence))
 
     async def take_step(self, run: RunState) -> RunState:
-        """Take a run's next step, a live run's up to its next call, and that.
+        """Take a run's next step: of a live run all that come before its next call, and the call.
 
         Returns the run, unchanged when its turn has not come.
         """
@@ -127,5 +127,5 @@ class StepRunner:
         Raises FencedOutError if another driver has claimed the run, and counts the call as lost.
         """
         return await retry_forever(
-            partial(self.database.write, write), self.clock, "what came of a call cannot be written yet"
+            partial(self.database.write, write), self.clock, "the outcome of a call cannot be written yet"
         )

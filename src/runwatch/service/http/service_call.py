@@ -91,7 +91,7 @@ class ServiceCall:
         "Idempotency"). In a team another process may answer meanwhile, so there that write looks for a response too.
 
         Args:
-            is_one_write: Whether in a team that look suffices, because the handler changes nothing else.
+            is_one_write: Whether the handler changes nothing but by one write, so that in a team its look suffices.
 
         Raises:
             RefusalError: ``permission_denied`` or ``idempotency_conflict`` when the key belongs to another request, or
@@ -100,15 +100,15 @@ class ServiceCall:
         if self.idempotent is None:
             return await handle(self)
         find_first = partial(self.context.database.read_statement, self.idempotent.first_response)
-        is_unseen = is_one_write and self.context.options.is_shared
+        is_found_in_write = is_one_write and self.context.options.is_shared
         async with self.context.key_locks.setdefault(self.idempotent.identity, asyncio.Lock()):
             try:
-                return (None if is_unseen else await find_first()) or await handle(self)
+                return (None if is_found_in_write else await find_first()) or await handle(self)
             except _AnsweredElsewhere as known:
                 return known.response
             except RefusalError:
                 # A handler may refuse before its write; the first response counts all the same.
-                if is_unseen and (first := await find_first()) is not None:
+                if is_found_in_write and (first := await find_first()) is not None:
                     return first
                 raise
 

@@ -118,9 +118,11 @@ def connect(
     An open connection to the same source and address with the same name is kept, and takes over the key, the models and
     the prices of the handoff. If that needs a test (:func:`plan_change`), it is not usable before it.
 
-    It is returned with the handle of a secret that it no longer uses, for removal after the commit. ``given`` are
-    ``source_id``, ``auth_scheme`` and ``source_scope``, which have to be those of the handoff. Refuses as :func:`add`
-    does, and with ``validation_failed`` a handoff of another source, scheme or scope.
+    Returns the connection, and the handle of a secret that it no longer uses, for removal after the commit. Refuses as
+    :func:`add` does; ``validation_failed`` also for a handoff of another source, scheme or scope.
+
+    Args:
+        given: ``source_id``, ``auth_scheme`` and ``source_scope``, which have to be those of the handoff.
     """
     handoff = handoffs.consume(transaction, tenant_id, handoff_id)
     errors = [(name, "Must be that of the handoff.") for name, value in given.items() if value != handoff[name]]
@@ -302,7 +304,7 @@ def rotate(transaction: Transaction, tenant_id: str, connection_id: str, handoff
 
     A server that a user connected can change between a key and no key; every other source keeps its scheme.
 
-    It is returned with the handle of the old secret, for removal after the commit. Refuses with ``not_found``;
+    Returns the connection, and the handle of the old secret, for removal after the commit. Refuses with ``not_found``;
     ``invalid_state`` for a disconnected connection or an unusable handoff; ``validation_failed`` for a handoff of
     another source, scheme or address.
     """

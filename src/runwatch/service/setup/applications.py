@@ -96,7 +96,7 @@ def begin(transaction: Transaction, principal: Principal, request: ApplicationRe
 
 
 def advance(transaction: Transaction, row: Row, context: ServiceContext, principal: Principal) -> Advance:
-    """Take every due step that needs only the database; a handoff that it starts is the caller's."""
+    """Take every due step that needs only the database; a handoff that it begins is the ``principal``'s."""
     moved = Advance()
     while True:
         before = row["state"]

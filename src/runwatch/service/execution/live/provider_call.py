@@ -69,7 +69,7 @@ class PreparedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """Outcome of a call; members with the names of those of an attempt have their meaning.
+    """Outcome of a call. Members that an :class:`~runwatch.service.execution.live.state.Attempt` has too mean the same.
 
     Attributes:
         error: What the provider gave in place of an answer.

@@ -76,7 +76,7 @@ class Attempt:
     Attributes:
         number: Number of the call within the run, from 1; see :meth:`LiveRun.number_of` for the number that users see.
         reason: Reason of the run if it ends with this failure (manual: interface, "Reasons").
-        failure_kind: One of :data:`runwatch.service.models.providers.KINDS`.
+        failure_kind: One of :data:`runwatch.service.models.providers.types.KINDS`.
         body_kind: What came in place of an answer; see :data:`runwatch.records.failed_calls.BODY_TEXTS`.
         was_sent: Whether the call may have reached the provider.
         usd: Cost in US dollars; 0 when unknown.

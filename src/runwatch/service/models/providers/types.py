@@ -97,7 +97,7 @@ class ProviderAddress:
     Attributes:
         base_url: Prefix of the protocol's paths, such as ``https://api.example/v1``; ``fixture:`` for the sample source
             inside this service.
-        protocol_profile: ``openai_chat``, ``openai_responses`` or ``anthropic_messages``.
+        protocol_profile: One of :data:`runwatch.records.source.PROTOCOLS`.
         auth_scheme: ``none`` for a server without a key; every other scheme sends the secret as the protocol defines.
         tenant_id: The calling organization, which determines the allowed addresses.
         publisher: Publisher of all models there, if there is a single one. A server's protocol does not tell it.
