@@ -83,11 +83,12 @@ async def decode_page_sliced(
 ) -> Page[R]:
     """Decode a page as :func:`decode_page` does, yielding to the event loop after every :data:`SLICE_S` of work.
 
-    New records are packed if stored ones are reused, because then they are kept.
+    With ``intern``, a long list that is read again never takes its memory twice, and new records are packed, because
+    the caller keeps them. A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze
+    the loop for 1.4 s.
 
-    A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze the loop for 1.4 s.
-
-    With ``intern``, a long list that is read again never takes its memory twice.
+    Raises:
+        UnreadableBodyError: As for :func:`decode_page`.
     """
     stream = _stream(_pieces(body), record)
     page = _PageMaker(record, intern, packs=intern is not None)

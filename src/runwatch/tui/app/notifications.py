@@ -112,9 +112,9 @@ class RunNotifier:
 
 
 def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mapping[str, str] = NO_NAMES) -> str:
-    """Describe ended runs: one with status and reason, several by count and the first few by name; none as "".
+    """Describe ended runs: one with status and reason, several by count and the first few by name; empty for none.
 
-    The user's names of runs may be any text.
+    ``names`` are the user's names of runs by id; they may be any text.
     """
     shown = [
         truncate(line(names[run.id]), NAME_CELLS, glyphs.ellipsis) if names.get(run.id) else short_id(run.id, glyphs)

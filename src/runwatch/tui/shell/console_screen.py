@@ -366,7 +366,7 @@ class ConsoleScreen(Screen[None]):
             status.say(((line(add_service(notice, self.console.shell_service)), role),), for_s)
 
     def show_lines(self, id: str, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
-        """Show lines above the hints, for some seconds or until they are replaced; none hide those there are."""
+        """Show lines above the hints, for some seconds or until they are replaced; an empty list hides them."""
         if not texts and not self.query(f"#{id}"):
             return
         from runwatch.tui.widgets.panes.notice import Notice

@@ -20,8 +20,14 @@ from runwatch.view.spec.action_parts import EffectCheck, FormField, PageResult, 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyedEndpoint:
-    """A kind of endpoint with a protected key, and the operations that read its connection, begin to enter a key, test
-    and use the entered one, and stop using it. ``verbs`` is the noun of its commands.
+    """A kind of endpoint with a protected key, and its operations.
+
+    Attributes:
+        verbs: Plural noun of its commands.
+        read: Operation that reads the connection.
+        begin: Operation that begins to enter a key.
+        promote: Operation that tests the entered key and puts it into use.
+        revoke: Operation that stops using the key.
     """
 
     noun: str

@@ -77,8 +77,13 @@ def start_values() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunPrefill:
-    """Values copied from an earlier run, with the labels of those that are unknown, the members of its request that the
-    form cannot send, and what is to be said of members that the interface does not define.
+    """Values copied from an earlier run.
+
+    Attributes:
+        values: Text of the fields; the usual initial text if unknown.
+        unknown: Labels of fields whose values are unknown.
+        left_out: Members of the earlier request that the form cannot send.
+        undefined: A sentence about each member that the interface does not define.
     """
 
     run_id: str

@@ -33,8 +33,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of two records as safe text: of an object or array whose parts are compared one by one, how many it
-    has; ``None`` if there is none, which differs from ``null``.
+    """One value of two records as safe text.
+
+    Attributes:
+        left: The value in the first record, or the number of its parts if they are compared one by one; ``None`` if the
+            record has no such value, which differs from ``null``.
+        right: The same for the second record.
     """
 
     path: SafeText

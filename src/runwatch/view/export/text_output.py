@@ -119,7 +119,7 @@ def _detail_lines(label: SafeText, entry: DetailLine, label_width: int) -> Itera
 
 
 def select_members(raw: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the members at some dotted paths, which ``fields`` has by their key; missing ones are omitted."""
+    """Return members by their key in ``fields``, which gives the dotted path of each; missing ones are omitted."""
     found = {name: json_paths.get_at(raw, json_paths.parse_path(path)) for name, path in fields.items()}
     return {name: value for name, value in found.items() if value is not json_paths.MISSING}
 

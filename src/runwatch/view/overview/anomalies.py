@@ -142,8 +142,9 @@ def _all(runs: Sequence[EndedRun]) -> list[Anomaly]:
 
 
 def _spell(runs: Sequence[EndedRun], is_hit: Callable[[EndedRun], bool]) -> Sequence[EndedRun]:
-    """Return the runs from the earliest hit from which at least half of the runs are hits; empty if it is over.
-    ``runs`` are in order of their ends.
+    """Return the runs from the earliest hit on since which at least :data:`MIN_SHARE` of the runs are hits.
+
+    Empty if there is no such hit, or the last :data:`STILL` runs have none. ``runs`` are in order of their ends.
     """
     if not any(map(is_hit, runs[-STILL:])):
         return ()

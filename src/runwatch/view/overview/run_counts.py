@@ -45,8 +45,14 @@ class EndedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """All known runs: live ones in the order of the list, ended ones with the latest end first, the creation times of
-    those with an unknown end and of the oldest run, and some of the newest, live ones first.
+    """All known runs.
+
+    Attributes:
+        live: Runs that have not ended, in the order of the list.
+        ended: Ended runs with a known end, latest end first.
+        untimed: Creation times of ended runs with an unknown end.
+        oldest: Creation time of the oldest run.
+        newest: Some of the newest runs, live ones first.
     """
 
     live: tuple[RunFacts, ...] = ()

@@ -69,7 +69,7 @@ class FilterableRow(Protocol):
         """Return the texts of the row, one per line."""
 
     def contains(self, folded: bytes) -> bool:
-        """Whether that contains a text from :func:`runwatch.base.text.fold_text`, ignoring case."""
+        """Whether a text of the row contains one from :func:`runwatch.base.text.fold_text`, ignoring case."""
 
     def flag(self, name: str) -> bool: ...
 

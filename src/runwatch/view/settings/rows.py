@@ -66,8 +66,13 @@ class SettingsRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyedAction:
-    """A key action by its name in the settings, with its effective and its default keys, separated by spaces, and why
-    those in the file are not effective; empty if they are.
+    """A key action.
+
+    Attributes:
+        id: Name in the settings.
+        keys: Effective keys, separated by spaces.
+        usual: Default keys, in the same form.
+        refused: Why the keys in the file are not effective; empty if they are.
     """
 
     id: str

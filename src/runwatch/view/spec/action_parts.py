@@ -114,10 +114,13 @@ class FormField:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Prerequisite:
-    """A read, by the record's id, that must succeed before the form or dialog opens, and why the action is impossible
-    with what was read; empty if it is possible.
+    """A read that must succeed before the form or dialog opens.
 
     The subject of everything else is then a :class:`PageResult` with the record and what was read.
+
+    Attributes:
+        operation: Operation id of the read, by the record's id.
+        lacks: Returns why the action is impossible with what was read; empty if it is possible.
     """
 
     operation: str
@@ -126,8 +129,11 @@ class Prerequisite:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EffectCheck:
-    """A read by the subject's id after a write whose response does not show whether it took effect. The words say that,
-    from the subject and what was read.
+    """A read after a write whose response does not show whether it took effect.
+
+    Attributes:
+        operation: Operation id of the read, by the subject's id.
+        words: Returns, from the subject and what was read, whether the write took effect, and a text that says so.
     """
 
     operation: str

@@ -40,8 +40,10 @@ MAX_NAME_IN_TITLE: Final = 60
 
 
 class SortKey(NamedTuple):
-    """A field to sort by; missing values come last in both directions. The words say what it puts first, of a field
-    that no column shows.
+    """A field to sort by; missing values come last in both directions.
+
+    Attributes:
+        words: What this sort puts first, such as ``live first``; only for a field that no column shows.
     """
 
     field: str
@@ -207,8 +209,13 @@ class RecordLink(NamedTuple, Generic[S]):
 
 
 class DetailTab(NamedTuple):
-    """A tab beside the fields of a record, with a response about it that is read while the tab is shown. The action is
-    performed on the target of a line when the user opens it.
+    """A tab beside the fields of a record, with a response about it that is read while the tab is shown.
+
+    Attributes:
+        operation: Operation id of that read, by the record's id.
+        record: Type of the response.
+        sections: Renders the response.
+        action: Performed on the target of a line when the user opens the line.
     """
 
     id: str

@@ -21,7 +21,7 @@ class UnreadError(Exception):
 
 
 class _Part(dict[str, Any]):
-    """An object of which some members are known, of those named; reading anything else fails."""
+    """An object of which only some members are known; reading another one of its ``names`` raises UnreadError."""
 
     __slots__ = ("names",)
 

@@ -287,10 +287,9 @@ def build_rows_with(drawing: RowRenderer[S], items: Iterable[Record | S]) -> lis
 
 
 def rebuild_rows(drawing: RowRenderer[S], items: Iterable[Record | S], before: Sequence[RecordRow[S]]) -> RowSteps[S]:
-    """Do the same as :func:`build_rows_with` in time slices, reusing the rows before.
+    """Do the same as :func:`build_rows_with` in time slices, reusing rows of ``before``, which have the same renderer.
 
-    An earlier row and everything rendered for it is reused if it has the same object. All have the
-    same renderer.
+    An earlier row and everything rendered for it is reused if it has the same object.
     """
     earlier: dict[str, RecordRow[S]] = {}
     for start in range(0, len(before), STEP):

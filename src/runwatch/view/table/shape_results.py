@@ -18,8 +18,8 @@ MAX_RESULTS: Final = 16_384
 class ShapeResults(Generic[T]):
     """Results for packed records of one shape, by the key that ``key_of`` returns for a packed object.
 
-    A result counts for all records that have the same in each value that was read for it, or for any other result of
-    the shape.
+    Two records have the same key if they agree in every value that was read for any result of the shape; they share the
+    result.
     """
 
     __slots__ = ("_has_read_id", "_shape", "_slots", "key_of", "results")

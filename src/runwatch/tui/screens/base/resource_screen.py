@@ -618,7 +618,8 @@ class ResourceScreen(ListScreen):
     async def action_new(self) -> None:
         """Create a record, or open the menu of ways to do so; say why if this console refuses all of them.
 
-        Where records are made from those of the list alone, make one from the record at the cursor.
+        A kind without ``create_actions`` may be made from one of the list, as a saved model is from one of the catalog:
+        then make it from the record at the cursor.
         """
         makes = self.spec.create_actions
         if not makes:

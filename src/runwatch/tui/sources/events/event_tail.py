@@ -201,7 +201,7 @@ class EventTail:
     def new_text(self, stored: int = 0, *, has_ended: bool = False) -> StyledSpans:
         """Return how many events arrived since following stopped, or of the ``stored`` ones since they are paused.
 
-        Where no more will arrive (``has_ended``), none is nothing to say.
+        Empty if there are none and no more will arrive (``has_ended``).
         """
         new = self._log.new_lines + (max(0, stored - self.length) if self.is_paused else 0)
         if has_ended and not new:

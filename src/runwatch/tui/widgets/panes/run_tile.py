@@ -25,9 +25,14 @@ class TileLines(Static, can_focus=True):
 
 
 class RunTile(Pane):
-    """A tile; without a run, its id is empty.
+    """A tile of the run wall.
 
-    A second click opens its run; after ``resized``, another number of events fits.
+    Args:
+        opened: Called with the run's id at a second click.
+        resized: Called when the number of events that fit may have changed.
+
+    Attributes:
+        run_id: The run shown; empty for none.
     """
 
     def __init__(self, opened: Callable[[str], object], resized: Callable[[], object]) -> None:

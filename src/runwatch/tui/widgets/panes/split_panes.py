@@ -36,8 +36,11 @@ class SplitPanes(Container):
         self._grip: int | None = None
 
     def divide(self, side: PaneSide | None, share: float) -> None:
-        """Divide the room: where the second pane is, if both are shown, and its share; 0 for the sizes of the style
-        sheet.
+        """Divide the room.
+
+        Args:
+            side: Where the second pane is; ``None`` if only one pane is shown.
+            share: The second pane's share, from 0 to 1; 0 for the sizes of the style sheet.
         """
         if (side, share) != (self._side, self._share):
             self._side, self._share = side, share
