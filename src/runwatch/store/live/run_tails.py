@@ -91,7 +91,7 @@ class RunTails:
         self._tail_moved = tail_moved
         self._on_end = on_end
         self._backoffs = defaultdict[str, Backoff](lambda: Backoff(clock))
-        # Of each followed run who follows it, and whether it is in that one's focus.
+        # By run: its followers, and whether the run is in the focus of each.
         self._followers: dict[str, dict[Hashable, bool]] = {}
         self._tails: dict[str, StoredRunTail] = {}
         self._updates: dict[str, TailUpdate] = {}

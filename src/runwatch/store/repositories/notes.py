@@ -17,10 +17,10 @@ from runwatch.store.repositories.scope import Scope, ensure_scope_row, find_scop
 
 NotePurpose = Literal["label", "note", "decision", "intent", "pins", "notice"]
 """Purpose of a note; a record has at most one note of each. The pins of a scope are about no record, and a notice says
-that a console has told on the desktop of a run's end."""
+that a console has shown a run's end on the desktop."""
 
 NOTICE_KEPT: Final = timedelta(days=1)
-"""How long it is known that a run's end was told; every console has read that end long before."""
+"""How long it is kept that a run's end was shown; every console has read that end long before."""
 
 
 class LocalNote(NamedTuple):
@@ -91,7 +91,7 @@ class LocalNotes:
         return await self._database.read(work)
 
     async def claim_notices(self, scope: Scope, run_ids: Collection[str]) -> Collection[str]:
-        """Return those of ended runs that no console with this database has told of; it counts as told from now on."""
+        """Return those of ended runs that no console with this database has shown; they count as shown from now on."""
         at = self._clock.now()
 
         def work(connection: sqlite3.Connection) -> Collection[str]:
@@ -111,7 +111,7 @@ class LocalNotes:
 
 
 _NOTICE: Final = "notice"
-"""Kind and purpose of the rows of told ends: no list of a kind's notes has them."""
+"""Kind and purpose of the rows of shown ends: no list of a kind's notes has them."""
 
 _SELECT: Final = "SELECT text FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?"
 _DELETE: Final = "DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?"

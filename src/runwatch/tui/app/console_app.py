@@ -459,7 +459,7 @@ class ConsoleApp(NavigatingApp):
         await super().on_event(event)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
-        await self.key_queue.taken(message)
+        await self.key_queue.note_handled(message)
 
     def exit(self, result: None = None, return_code: int = 0, message: Any = None) -> None:
         if not self._exit:

@@ -146,7 +146,7 @@ def build_action_dialog(
     key: str,
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
 ) -> WriteSender:
-    """Build the dialog of an action and the write it sends.
+    """Build the sender of an action's write, with its dialog.
 
     Args:
         behind: The screen that shows the result.

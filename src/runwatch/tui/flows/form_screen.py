@@ -141,7 +141,7 @@ class FormScreen(CoveringScreen):
         """Called when the user has changed a value."""
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        """Return the dialog that sends the exact bytes of a body, which the preview shows as a value."""
+        """Return what sends the exact bytes of a body, with its dialog, whose preview shows the body as a value."""
         raise NotImplementedError
 
     # Common to all forms.

@@ -95,7 +95,7 @@ class KeyQueue:
         """Release the keys paused for it; harmless if none are."""
         self._app.call_later(self._let_go, opening)
 
-    async def taken(self, message: KeyHandled) -> None:
+    async def note_handled(self, message: KeyHandled) -> None:
         """Pass on the next key once all messages caused by this one are handled."""
         if message.turn != self._turn:
             return

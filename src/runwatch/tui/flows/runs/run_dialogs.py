@@ -62,7 +62,7 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
 def _build_cancel_dialog(
     screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: Sequence[str]
 ) -> WriteSender:
-    """Build the dialog that cancels at least one run, and says how many marked runs are left out as they have ended."""
+    """Build the sender of the cancels of at least one run; its dialog says how many marked runs had ended already."""
     glyphs = screen.console.glyphs
     many = len(runs) != 1
     noun = f"{grouped_number(len(runs))} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
@@ -138,7 +138,7 @@ def build_submit_dialog(
     done: Callable[[str, bool], None],
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
 ) -> WriteSender:
-    """Build the dialog that submits a run.
+    """Build the sender of a submit, with its dialog.
 
     Args:
         body: The exact bytes.

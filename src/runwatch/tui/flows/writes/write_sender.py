@@ -68,7 +68,7 @@ def describe_created_record(response: Any, id_name: str) -> StyledSpans:
 
 
 def find_record_id(response: Any, id_name: str) -> str:
-    """Return the id of the record in a response, or an empty text; ``id_name`` as above."""
+    """Return the id of the record in a response: its member ``id_name``, else the first id; empty if it has none."""
     names = (id_name, *(name for name in response if name.endswith("_id") and name != "tenant_id"))
     return next((response[name] for name in names if isinstance(response.get(name), str) and response[name]), "")
 
@@ -108,8 +108,8 @@ class WriteCallbacks(NamedTuple):
 class WriteSender:
     """Sends the writes that its dialog confirms.
 
-    The console owns the work: it goes on when the dialog and the screen that opened it are closed, and its outcome is
-    then told in a notice.
+    The console owns the work: it goes on when the dialog and the screen that opened it are closed, and a
+    notice then shows its outcome.
     """
 
     def __init__(
@@ -184,11 +184,11 @@ class WriteSender:
 
     def _show(self, outcomes: Sequence[RunwatchError | None], description: StyledSpans) -> None:
         if not self.dialog.is_open:
-            self._tell_afterwards(outcomes)
+            self._show_afterwards(outcomes)
             return
         if len(self._items) > 1:
             is_good = all(error is None for error in outcomes)
-            words = label_span(self._account(outcomes), Role.GOOD if is_good else Role.WARN)
+            words = label_span(self._count_outcomes(outcomes), Role.GOOD if is_good else Role.WARN)
             self.finish((words,), is_read_later=is_good)
             return
         (error,) = outcomes
@@ -240,7 +240,7 @@ class WriteSender:
             error, self._operation, session.target, session.clock.now(), had_no_effect=had_no_effect
         )
 
-    def _account(self, outcomes: Sequence[RunwatchError | None]) -> str:
+    def _count_outcomes(self, outcomes: Sequence[RunwatchError | None]) -> str:
         """Count the outcomes of several writes: ``1 cancelled, 1 unknown, 1 had ended``."""
         counts = Counter(
             self._success_word(item) if error is None else _outcome_word(error)
@@ -252,13 +252,13 @@ class WriteSender:
         """Return what one of several successful writes counts as."""
         return self._statuses.get(item.id, "done")
 
-    def _tell_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
-        """Tell the outcome in a notice, and where it led, because the user has left the dialog meanwhile."""
+    def _show_afterwards(self, outcomes: Sequence[RunwatchError | None]) -> None:
+        """Show the outcome in a notice, and where it led, because the user has left the dialog meanwhile."""
         first = next((error for error in outcomes if error is not None), None)
         is_unknown = isinstance(first, ApiError) and not first.outcome_known
         is_one = len(outcomes) == 1
         completed = self._callbacks.completed(self._response) if is_one and first is None else ""
-        words = self._account(outcomes) if not is_one else "done" if first is None else first.title
+        words = self._count_outcomes(outcomes) if not is_one else "done" if first is None else first.title
         if is_one and is_unknown:
             words += ", outcome unknown"
         elif any(isinstance(error, ApiProblem) and _outcome_word(error) == _REFUSED for error in outcomes):
