@@ -96,10 +96,10 @@ def pause_collection() -> Iterator[None]:
 
 
 _skipped = 0
-"""Number of long-lived objects that walks skip."""
+"""Number of reported long-lived objects that walks skip."""
 
 _new = 0
-"""Number of long-lived objects since."""
+"""Number of long-lived objects reported since these were skipped."""
 
 
 def note_long_lived(count: int) -> None:

@@ -72,7 +72,7 @@ _REFUSALS: Final = (REFUSED, NOT_PERMITTED)
 R = TypeVar("R", bound=Record)
 
 MAX_LISTED_MODELS: Final = 5
-"""So many models are listed if the user named none."""
+"""Most models that a message names."""
 
 
 @dataclass(frozen=True, slots=True)

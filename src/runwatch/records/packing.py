@@ -27,19 +27,19 @@ from operator import getitem, itemgetter
 from typing import Any, Final
 
 MAX_SHARED_VALUES: Final = 256
-"""So many different values of a part are shared; with one more, all of them are own values."""
+"""Most different values of a part that are shared; with one more, all of them are own values."""
 
 MAX_SHARED_OBJECTS: Final = 64
-"""So many different objects or arrays are shared in one place; with one more, it is split."""
+"""Most different objects or arrays that are shared in one place; with one more, it is split."""
 
 MAX_LAYOUTS: Final = 8
-"""With so many different layouts or more an object or array is not split but an own value."""
+"""With this many different layouts or more an object or array is not split but an own value."""
 
 MAX_SHAPES: Final = 256
-"""So many shapes are kept of a list; an object of yet another is kept whole."""
+"""Most shapes that are kept of a list; an object of yet another is kept whole."""
 
 MAX_NEW_SHAPES: Final = 4_096
-"""After so many objects of yet another shape all further ones are kept whole without a look at their members."""
+"""After this many objects of yet another shape all further ones are kept whole without a look at their members."""
 
 Path = tuple[str | int, ...]
 """Where a value is: names of members and positions in arrays."""

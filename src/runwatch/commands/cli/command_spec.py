@@ -11,7 +11,7 @@ class OptionSpec(NamedTuple):
     Attributes:
         name: Long name with dashes.
         metavar: Placeholder of its value; empty for a switch.
-        kind: Of its value: ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
+        kind: Kind of its value: ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
         choices: Accepted values; empty accepts any.
         hidden: Whether to leave it out of the help text.
         names: What its value names, for shell completion: the ``KIND`` of a record, ``profile``, ``profiles`` (may be a

@@ -24,7 +24,7 @@ DEFAULT_LIMIT: Final = 1000
 """Default number of records that a list command prints (manual: decisions, "Command line")."""
 
 MAX_SELECTED_FROM: Final = 10_000
-"""From so many records on, no further page is read for a selection; ``--limit 0`` reads all."""
+"""From this many records on, no further page is read for a selection; ``--limit 0`` reads all."""
 
 _NOTHING: Final[Mapping[str, str]] = {}
 

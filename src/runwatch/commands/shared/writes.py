@@ -55,7 +55,10 @@ def run_write(
 
 
 def confirm_on(call: Invocation, choice: ServiceChoice, question: str) -> bool:
-    """Ask before a change on a service, which completes the question, and say so if nothing was changed.
+    """Ask before a change on a service, and say so if nothing was changed; return whether the user agrees.
+
+    Args:
+        question: The change, without the name of the service: ``Apply starter``.
 
     Raises:
         ConfirmationRequired: There is no terminal and no ``--yes``.

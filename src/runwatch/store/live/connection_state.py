@@ -13,7 +13,7 @@ PROBE_S: Final = 3.0
 """Pause between two attempts to reach a service that does not respond, so that its return is seen within 5 s."""
 
 FAILURES_IN_ROW: Final = 3
-"""So many failures without an answer of the service in between, and the console does not call itself live."""
+"""After this many failures without an answer of the service in between, the console does not call itself live."""
 
 
 class ConnectionState:

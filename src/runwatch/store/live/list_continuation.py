@@ -23,10 +23,10 @@ from runwatch.store.state.changes import read_failure_from_error
 from runwatch.store.state.failure_kind import PASSING_FAILURES
 
 JOINED_BY: Final = 1_000
-"""So many records at the beginning of a list tell whether it joins what was polled before."""
+"""This many records at the beginning of a list tell whether it joins what was polled before."""
 
 GAP_PAGES: Final = 20
-"""So many pages of a gap are read without being asked, and so many more each time the user gets there."""
+"""This many pages of a gap are read without being asked, and as many more each time the user gets there."""
 
 _NO_FILTER: Final[Mapping[str, str]] = {}
 

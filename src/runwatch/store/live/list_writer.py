@@ -80,7 +80,7 @@ class ListWriter:
         )
 
     def take_whole(self, kind: str, *records: Record) -> None:
-        """Write a short list in one go: these are all records."""
+        """Write a short list, or the only record of a kind, as a whole: these are all records."""
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._store.apply(
             ListRead(self._scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)

@@ -75,6 +75,9 @@ class Poller:
         tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
         others: Returns the requests of other consoles to the same service in the last minute.
         retries: How many more times the client sends a request.
+
+    Attributes:
+        writer: Turns what this poller and those of reports read into changes of the store.
     """
 
     def __init__(

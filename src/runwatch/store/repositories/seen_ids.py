@@ -31,8 +31,11 @@ _RUNS: Final = (
     "SELECT run_id, profile FROM run JOIN scope ON scope.id = scope ORDER BY run.id DESC",
 )
 _PROBLEMS: Final = ("SELECT instance, profile FROM problem WHERE instance IS NOT NULL ORDER BY id DESC",)
-_OTHERS: Final = {"run": _RUNS, "problem": _PROBLEMS}
+_STATEMENTS: Final = {"run": _RUNS, "problem": _PROBLEMS}
+"""Statements for ids of a kind that are not those of cached records."""
+
 _LISTS: Final = {"run": ("run", "receipt")}
+"""Kinds of cached records whose ids are those of a kind, if they are not that kind alone."""
 
 
 def find_seen_ids(path: Path, kind: type[Record], profiles: Collection[str] | None = None) -> list[str]:
@@ -68,7 +71,7 @@ def _ids(connection: sqlite3.Connection, kind: type[Record], profiles: Collectio
 
     for listed in _LISTS.get(kind.KIND, (kind.KIND,)):
         yield from (_id_of(kind, text) for text in rows(_CACHED, listed))
-    for statement in _OTHERS.get(kind.KIND, ()):
+    for statement in _STATEMENTS.get(kind.KIND, ()):
         yield from rows(statement)
 
 

@@ -36,7 +36,7 @@ MAX_SYNC_SEARCH_ROWS: Final = 300
 """Up to this many rows are searched without yielding, even if what they say has to be made first."""
 
 SCREENFUL_ROWS: Final = 50
-"""So many rows found are shown while the search goes on."""
+"""This many rows that are found are shown while the search goes on."""
 
 SHOW_FIRST_S: Final = 0.05
 """After how long they are shown; a search that takes less time only draws its result."""

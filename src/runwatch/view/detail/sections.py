@@ -56,7 +56,7 @@ class DetailLine:
 
 
 def text_line(label: object, text: object, role: Role = Role.PLAIN, **more: Any) -> DetailLine:
-    """Return a line whose label and value are cleaned and cut as :func:`line` does; ``more`` is as for the class."""
+    """Return a line whose label and text are cleaned and cut by :func:`line`; ``more`` are its other members."""
     return DetailLine(line(label), line(text), role, **more)
 
 

@@ -23,11 +23,11 @@ MAX_TILES: Final = 50
 """Most tiles at once: with more runs to follow, each would be read too seldom to be live."""
 
 SILENT_S: Final = 60
-"""A live run without an event for so many seconds is in trouble."""
+"""Seconds without an event after which a live run is in trouble."""
 
 STAYS_S: Final = 60
-"""A run that has ended stays on the wall of live runs for so many seconds, so that one sees how it ended. They count
-from the moment in which the wall learns of the end, on this machine's clock: the service's may differ.
+"""Seconds for which a run that has ended stays on the wall of live runs, so that one sees how it ended. They count from
+the moment in which the wall learns of the end, on this machine's clock: the service's may differ.
 """
 
 _ENOUGH: Final = 3

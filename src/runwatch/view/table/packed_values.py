@@ -11,7 +11,7 @@ from runwatch.view.table.recorded_reads import RecordedReads
 from runwatch.view.table.shape_results import ShapeResults
 
 MAX_DIFFERENT_VALUES: Final = 1_024
-"""With so many different values in the records of a shape, each is read from its own record."""
+"""With this many different values in the records of a shape, each is read from its own record."""
 
 T = TypeVar("T")
 

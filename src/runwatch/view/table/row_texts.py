@@ -53,19 +53,19 @@ TEXT_CONTEXT: Final = TimedContext(RenderContext(datetime.min.replace(tzinfo=UTC
 """The context of the texts. It is the same on every terminal, so that a filter finds the same everywhere."""
 
 FIRST_CHECK_TEXTS: Final = 128
-"""After so many different texts it is checked for the first time whether enough rows share them."""
+"""After this many different texts it is checked for the first time whether enough rows share them."""
 
 MIN_ROWS_PER_TEXT: Final = 4
-"""By so many rows a text has to be shared on average."""
+"""By this many rows a text has to be shared on average."""
 
 MAX_DIFFERENT_PART: Final = 0.75
 """A column in which this part of the texts differs is not shared."""
 
 MANY_TEXTS: Final = 2_048
-"""From so many different texts on the column that differs most is not shared."""
+"""From this many different texts on the column that differs most is not shared."""
 
 MAX_TEXTS: Final = 16_384
-"""So many different texts are kept for other rows."""
+"""Most different texts that are kept for other rows."""
 
 _WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 

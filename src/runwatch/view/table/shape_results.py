@@ -12,7 +12,7 @@ from runwatch.view.table.recorded_reads import value_key
 T = TypeVar("T")
 
 MAX_RESULTS: Final = 16_384
-"""So many results are kept for other records of a shape."""
+"""Most results that are kept for other records of a shape."""
 
 
 class ShapeResults(Generic[T]):

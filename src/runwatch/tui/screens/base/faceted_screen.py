@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MAX_SUGGESTED_VALUES: Final = 3
-"""So many values are named where a word finds no row."""
+"""Most values that are named where a word finds no row."""
 
 
 class FacetedScreen(ResourceScreen):

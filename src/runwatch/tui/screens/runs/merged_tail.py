@@ -254,7 +254,8 @@ class MergedTailScreen(EventScreen):
         if self.close_drawer():
             return
         if self._filter:
-            self.on_filter_bar_cancelled()
+            self.filter_cancelled()
+            self.close_filter()
         else:
             super().action_back()
 

@@ -41,7 +41,7 @@ class MultilineInput(TextArea):
 
     @dataclass
     class CharactersDropped(Message):
-        """So many control characters were dropped."""
+        """Control characters were dropped from a text, ``count`` in all."""
 
         count: int
 
