@@ -21,7 +21,7 @@ import pytest_asyncio
 from runwatch.base.json import ExactNumber
 from runwatch.service.checks.verdict import EVALUATION_S
 from runwatch.service.execution.live.provider_call import CALL_S, CANDIDATE_BYTES
-from runwatch.service.models.providers import http_client
+from runwatch.service.models.providers import providers
 from tests.service.conftest import Json, Local, serve_in_process
 from tests.service.live_work import live_body, only_slice
 from tests.service.sourcing import SECRET, model_arm, save
@@ -355,7 +355,7 @@ async def test_run_receipt_and_usage_say_what_the_provider_did(
     world: World, limits: Limits, monkeypatch: pytest.MonkeyPatch, row: Row
 ) -> None:
     if row.name not in LARGE:
-        monkeypatch.setattr(http_client, "ANSWER_BYTES", 4000)
+        monkeypatch.setattr(providers, "ANSWER_BYTES", 4000)
     before, calls = await world.usage(), len(world.server.bodies)
     arm_id = world.gone_arm_id if row.met is None else world.arm_id
     request = live_body([], arm_id=arm_id, max_runtime_s=row.max_runtime_s)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.server_discovery import KNOWN_PORTS, LIMIT_S, FoundServer, KnownPort, find_servers
 from runwatch.service.outbound import OutboundClient
 from tests.service.conftest import Json, Local

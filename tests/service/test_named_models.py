@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runwatch.service.models.providers import http_client
+from runwatch.service.models.providers import providers
 from tests.service.conftest import Json, Local
 from tests.service.sourcing import SECRET, connect, connection_body, model_arm, post, sync
 from tests.service.test_model_catalog import entries
@@ -117,7 +117,7 @@ async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why
         called = len(server.bodies)
         server.say("POST", "/v1/.*", answer)
         if answer is HANG:
-            monkeypatch.setattr(http_client, "TEST_TIMEOUT_S", 0.3)
+            monkeypatch.setattr(providers, "TEST_TIMEOUT_S", 0.3)
         body = {"models": ["tiny-2"], "prices": prices}
         problem = check(await local.http.post(f"{path}/deployments/sync", json=body), "validation_failed")
         (error,) = problem.errors or ()
@@ -322,7 +322,7 @@ async def test_a_list_that_hangs_is_reported_as_the_list_and_changes_nothing(
         assert passed["usable"]
         await sync(local, path)
         server.say("GET", ".*", HANG)
-        monkeypatch.setattr(http_client, "LIST_TIMEOUT_S", 0.05)
+        monkeypatch.setattr(providers, "LIST_TIMEOUT_S", 0.05)
         refused = await local.http.post(f"{path}/deployments/sync", json={})
         assert check(refused, "upstream_unavailable").detail == (
             "The source did not give its list of models: no answer came in time. Nothing was changed. The models named"

@@ -20,8 +20,7 @@ from runwatch.base.json import ExactNumber, loads
 from runwatch.base.network.retry_after import MAX_WAIT_S
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers import http_client
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import TESTS_AT_ONCE, Providers
 from runwatch.service.models.providers.types import (
     KINDS,
     Generation,
@@ -293,7 +292,7 @@ async def test_a_test_of_many_models_calls_a_few_at_once() -> None:
     outbound = Counting()
     names = [f"model-{number}" for number in range(20)]
     found = await Providers(outbound, FakeClock(), lambda _: PROVIDERS).test_models(at("http://127.0.0.1:9/v1"), names)
-    assert (found.named, found.failed, outbound.most) == (tuple(names), {}, http_client.TESTS_AT_ONCE)
+    assert (found.named, found.failed, outbound.most) == (tuple(names), {}, TESTS_AT_ONCE)
 
 
 @pytest.mark.parametrize("form", FORMS)

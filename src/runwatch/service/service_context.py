@@ -10,7 +10,7 @@ from runwatch.service.access.vault import Vault
 from runwatch.service.address_policy import OrganizationPolicies
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.execution.engine import Engine
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.providers.source_definition import SourceDefinition
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization.webhook_sender import WebhookSender

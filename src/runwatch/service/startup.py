@@ -29,7 +29,7 @@ from runwatch.service.http.lists.cursors import Cursors
 from runwatch.service.http.problem_responder import ProblemResponder
 from runwatch.service.http.rate_limits import AnonymousLimits, RateLimiter, SharedRateLimiter
 from runwatch.service.models.provider_config import configured_sources
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import wallet
 from runwatch.service.organization.closed_secrets import find_closed

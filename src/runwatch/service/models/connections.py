@@ -21,7 +21,7 @@ from runwatch.service.ids import new_id
 from runwatch.service.models import arms, handoffs
 from runwatch.service.models.availability import FAILED, REMOVED, is_usable
 from runwatch.service.models.catalog import LANES, is_pool
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.providers.types import ANSWER_MEMBERS, ProviderAddress, ProviderError, ServedModels
 from runwatch.service.tables import arms_table, connections_table, deployments_table, handoffs_table
 from runwatch.service.transaction import Row, Transaction, pick

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.providers.types import ProviderAddress, ProviderError
 
 PROTOCOL: Final = "openai_chat"

@@ -41,7 +41,7 @@ from runwatch.service.execution.state_machine import RunState
 from runwatch.service.execution.step_runner import StepRunner
 from runwatch.service.ids import seeded_ids
 from runwatch.service.models import arm_json, arms
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES
 from runwatch.service.options import ServeOptions
 from runwatch.service.organization import proposals

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from runwatch.service.access.authentication import Principal
 from runwatch.service.access.vault import Vault
 from runwatch.service.database import TransactionRunner
-from runwatch.service.models.providers.http_client import Providers
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.options import ServeOptions
 from runwatch.service.sample.check_calls import SampleCheckClient
 from runwatch.service.sample.simulated_clock import SimulatedClock

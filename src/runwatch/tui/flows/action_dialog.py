@@ -93,7 +93,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
     assert action.mutation is not None
     body = build_form(action.mutation, subject).body({}) if has_body(action.mutation) else None
     content = None if body is None else encode_body(body)
-    opened = build_action_dialog(screen, screen, session, subject, action, content, body, key=str(uuid.uuid4()))
+    opened = build_action_sender(screen, screen, session, subject, action, content, body, key=str(uuid.uuid4()))
     screen.app.push_screen(opened.dialog)
     if action.is_destructive and subject is not None:
         start_worker(screen, _show_dependents(session, opened.dialog, subject), "checking for dependents")
@@ -123,8 +123,8 @@ class ActionForm(FormScreen):
     def breadcrumbs(self) -> Sequence[str]:
         return (*self._behind.breadcrumbs(), self._action.label)
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        return build_action_dialog(
+    def build_sender(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
+        return build_action_sender(
             self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
         )
 
@@ -134,7 +134,7 @@ class ActionForm(FormScreen):
         return self._action.mutation
 
 
-def build_action_dialog(
+def build_action_sender(
     owner: ConsoleScreen,
     behind: ConsoleScreen,
     session: ServiceSession,

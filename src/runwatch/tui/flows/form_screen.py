@@ -140,7 +140,7 @@ class FormScreen(CoveringScreen):
     def typed(self, values: Mapping[str, str]) -> None:
         """Called when the user has changed a value."""
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
+    def build_sender(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         """Return what sends the exact bytes of a body, with its dialog, whose preview shows the body as a value."""
         raise NotImplementedError
 
@@ -414,7 +414,7 @@ class FormScreen(CoveringScreen):
             return
         self._is_changed = False
         body = self.form.body(self._values)
-        self.app.push_screen(self.build_dialog(session, encode_body(body), body, self._key).dialog)
+        self.app.push_screen(self.build_sender(session, encode_body(body), body, self._key).dialog)
 
     async def _get_checker(self) -> None:
         # Importing the validation library takes longer than a frame.

@@ -11,8 +11,8 @@ import pytest
 
 from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
-from runwatch.service.models.providers.http_client import Providers
 from runwatch.service.models.providers.prices import compute_cost
+from runwatch.service.models.providers.providers import Providers
 from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES, SAMPLES
 from runwatch.service.models.providers.types import KINDS, Generation, Prompt, ProviderAddress, ProviderError

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import runwatch
 from runwatch.records.source import PROTOCOLS
-from runwatch.service.models.providers.http_client import WIRE_FORMATS
+from runwatch.service.models.providers.providers import WIRE_FORMATS
 from runwatch.service.models.sources import KNOWN
 
 WHERE_IT_IS = """
 import json
 from runwatch.service.models.provider_config import _READERS
-from runwatch.service.models.providers.http_client import WIRE_FORMATS
+from runwatch.service.models.providers.providers import WIRE_FORMATS
 from runwatch.service.models.sources import KNOWN
 from runwatch.view.actions.sources import CONNECT
 

@@ -44,7 +44,7 @@ _log: Final = logging.getLogger("runwatch.service.execution.live")
 
 
 class ModelCaller(Protocol):
-    """Calls models; see :class:`runwatch.service.models.providers.http_client.Providers`."""
+    """Calls models; see :class:`runwatch.service.models.providers.providers.Providers`."""
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
         """Have a model answer one message."""

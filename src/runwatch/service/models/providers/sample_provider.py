@@ -134,7 +134,7 @@ class SampleProvider:
         return ServedModels(address.base_url, served, called=tuple(model.upstream_ref for model in served))
 
     async def generate(self, address: ProviderAddress, prompt: Prompt) -> Generation:
-        """Answer one message; see :meth:`runwatch.service.models.providers.http_client.Providers.generate`.
+        """Answer one message; see :meth:`runwatch.service.models.providers.providers.Providers.generate`.
 
         Raises ProviderError if the model does not exist, it or a mark fails the call, or the time is over.
         """

@@ -128,7 +128,7 @@ def _build_cancel_dialog(
     return WriteSender(screen, session, make_updated(), writes, callbacks)
 
 
-def build_submit_dialog(
+def build_submit_sender(
     screen: ConsoleScreen,
     session: ServiceSession,
     body: bytes,

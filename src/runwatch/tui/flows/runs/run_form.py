@@ -12,7 +12,7 @@ from textual.widgets import Static
 from runwatch.api.operations import SUBMIT
 from runwatch.tui.core.rendering import StyledSpans, to_content
 from runwatch.tui.flows.form_screen import FormScreen
-from runwatch.tui.flows.runs.run_dialogs import build_submit_dialog, forget_draft
+from runwatch.tui.flows.runs.run_dialogs import build_submit_sender, forget_draft
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.actions.run_form import FORM, RunPrefill, prefill_from_run, start_values
 from runwatch.view.text.format import short_id
@@ -111,8 +111,8 @@ class RunFormScreen(FormScreen):
         """Keep the draft at every change, because the form can be left in other ways than by its own key."""
         self.console.run_draft = dict(values)
 
-    def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        return build_submit_dialog(
+    def build_sender(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
+        return build_submit_sender(
             self, session, body, shown, key=key, done=partial(_accepted, self.console, body), refused=self.refused
         )
 
