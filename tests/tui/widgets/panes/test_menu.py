@@ -221,9 +221,13 @@ async def test_a_menu_longer_than_the_window_scrolls_and_says_how_many_rows_foll
     app, menu = await opened(*(MenuItem(line(f"item {number}"), ITEMS[0].target) for number in range(40)))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert "18 more rows below" in lines_of(app)[-1]
+        assert "19 more rows below" in lines_of(app)[-1]
         await pilot.press("end")
         await pilot.pause()
         assert "item 39" in lines_of(app)[-2]
         assert "below" not in lines_of(app)[-1]
-        assert menu.region.height == 24
+        # The first line of the screen stays in sight, in a window of any height.
+        assert (menu.region.y, menu.region.height) == (1, 23)
+        await pilot.resize_terminal(80, 18)
+        await pilot.pause()
+        assert (menu.region.y, menu.region.height) == (1, 17)

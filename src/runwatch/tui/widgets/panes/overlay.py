@@ -26,6 +26,7 @@ class Overlay(Pane):
         background: $surface;
         & LineList {
             height: auto;
+            max-height: 100%;
             background: $surface;
         }
     }
@@ -70,7 +71,18 @@ class Overlay(Pane):
 
 
 class ModalOverlay(Overlay):
-    """An overlay that has all keys: those of the screen below do not work while it is open."""
+    """An overlay that has all keys: those of the screen below do not work while it is open.
+
+    It leaves the first line in sight, which names the service and says whether it may be changed.
+    """
+
+    def on_mount(self) -> None:
+        self._fit_screen()
+        # A percentage of the height would need no signal, but there is none for all lines but one.
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._fit_screen)
+
+    def _fit_screen(self, _: object = None) -> None:
+        self.styles.max_height = max(1, self.screen.size.height - 1)
 
     def on_key(self, event: events.Key) -> None:
         """Stop keys that belong to the screen below."""
