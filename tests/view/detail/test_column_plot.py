@@ -85,10 +85,31 @@ def test_the_legend_names_the_largest_of_the_chosen_day_first_and_those_of_the_o
         (90, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (d 9.0000, e 8.0000)"),
         (77, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (most d 9.0000)"),
         (60, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000"),
-        (54, "▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"),
-        (40, "▒ b   ░ c   ▓ others"),
+        (54, "▒ b   ░ c   █ a   ▓ others"),
+        (30, "▒ b   ░ c   █ a\n▓ others"),
     ):
-        assert drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)[-1] == f"by model: {legend}"
+        rows = drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)
+        assert "\n".join(rows).endswith(f"\nby model: {legend}")
+
+
+def test_the_legend_has_as_many_rows_on_every_day() -> None:
+    names = ["sample/cedar-deep", "river/river-mini", "ember"]
+    (grouping,) = group_by_series("model", [(line(n), [Decimal(2), Decimal(0)]) for n in names], lambda *_: True)
+    plot = ColumnPlot(days(2), (grouping,))
+    legends = [drawn(plot, PlotPlace(f"2026-08-0{day}", 1), 48)[-2:] for day in (1, 2)]
+    assert legends == [
+        ["by model: █ sample/cedar-deep 2.0000", "▒ river/river-mini 2.0000   ░ ember 2.0000"],
+        ["by model: █ sample/cedar-deep", "▒ river/river-mini   ░ ember"],
+    ]
+
+
+def test_a_day_between_two_halves_has_its_value_before_the_mark_and_its_counts_behind_it() -> None:
+    assert drawn(ColumnPlot(days(9)), PlotPlace("2026-08-05"), 34)[5] == " 08-05  4.0 ▲ 1 run"
+
+
+def test_what_there_is_in_all_days_is_on_as_many_rows_as_it_needs() -> None:
+    rows = drawn(ColumnPlot(days(9)), PlotPlace(), 36)[7:]
+    assert rows == ["most 8.0000 on 08-09,", "least 0.0000 on 08-01"]
 
 
 def test_a_day_that_is_unknown_is_no_least_and_days_are_counted_that_are_not_known_whole() -> None:

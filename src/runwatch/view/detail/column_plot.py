@@ -5,7 +5,7 @@ If not all days fit, those around the chosen one are in sight. The parts of a co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -139,8 +139,7 @@ class ColumnPlot:
             *((text, Role.QUIET) for text in self._axis(seen, cell_width(columns[0]), cells, glyphs)),
         ]
         if self.groupings:
-            legend = self._legend(grouping, chosen, cells, glyphs)
-            rows.append((truncate(legend, cells, glyphs.ellipsis), Role.QUIET))
+            rows += [(text, Role.QUIET) for text in self._legend(grouping, chosen, cells, glyphs)]
         return rows
 
     @property
@@ -166,15 +165,16 @@ class ColumnPlot:
             rows.append(line((" " * gap).join(drawn), None))
         return rows
 
-    def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> SafeText:
-        """Return what each pattern means, with its amount on the chosen day, the largest first; or how days can be
-        grouped.
+    def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
+        """Return the rows that say what each pattern means, with its amount on the chosen day, the largest first; or
+        how days can be grouped.
 
-        As many names are in it as there is room for: first those of the chosen day, then those of other days, then
-        those that the others consist of. Amounts go before a name is cut.
+        It has the rows that its names need, on every day, so that nothing below it moves. In them are the amounts, and
+        what the others consist of, if there is room.
         """
         if grouping is None:
-            return line(f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}")
+            words = f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}"
+            return [truncate(line(words), cells, glyphs.ellipsis)]
         is_partial = self.days[chosen].is_partial
         is_known = self.days[chosen].value is not None
         least = f"{glyphs.at_least} " if is_partial else ""
@@ -186,26 +186,31 @@ class ColumnPlot:
         every = list(zip(glyphs.patterns, grouping.series, own, strict=False))
         # Others stay last.
         every.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
-        named = [entry for entry in every if entry[2] is None or entry[2]] or every
         others = [name_and_value(*one) for one in grouping.others[chosen]] if grouping.others and is_known else []
         insides = [
             f" ({'most ' * (count < len(others))}{', '.join(others[:count])})" if count else ""
             for count in range(len(others), -1, -1)
         ]
-        bare: list[tuple[str, SafeText, Decimal | None]] = [(pattern, name, None) for pattern, name, _ in named]
-        legend = line("")
-        for entries, inside in (*((every, inside) for inside in insides), (named, ""), (bare, "")):
-            words = (
+
+        def wrapped(entries: Iterable[str]) -> list[SafeText]:
+            first, *others = entries
+            return _wrap([f"by {grouping.name}: {first}", *others], "   ", cells)
+
+        named = zip(glyphs.patterns, grouping.series, strict=False)
+        count = len(wrapped(f"{pattern} {name_and_value(name, None)}" for pattern, name in named))
+        for inside in insides:
+            rows = wrapped(
                 f"{pattern} {name_and_value(name, value)}{inside if name == OTHERS else ''}"
-                for pattern, name, value in entries
+                for pattern, name, value in every
             )
-            legend = line(f"by {grouping.name}: {'   '.join(words)}", None)
-            if cell_width(legend) <= cells:
+            if len(rows) <= count and max(map(cell_width, rows)) <= cells:
                 break
-        return legend
+        else:
+            rows = wrapped(f"{pattern} {name_and_value(name, None)}" for pattern, name, _ in every)
+        return [truncate(row, cells, glyphs.ellipsis) for row in rows] + [line("")] * (count - len(rows))
 
     def _axis(self, seen: ColumnsInSight, width: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
-        """Format the first and the last day in sight, and what there is in all days: between them, or on a second row
+        """Format the first and the last day in sight, and what there is in all days: between them, or on rows below
         where the ``width`` of the columns has no room for that.
         """
         last = seen.first + seen.shown - 1
@@ -214,15 +219,16 @@ class ColumnPlot:
         left, right = line(f"{before}{_short(self.days[seen.first])}"), line(f"{_short(self.days[last])}{after}")
         if len(self.days) < 2:
             return [right]
-        words = self._range_text(glyphs)
+        parts = self._range_texts(glyphs)
+        words = line(", ".join(parts), None)
         room = width - cell_width(left) - cell_width(right)
         if cell_width(words) + 2 * _MARGIN <= room:
             between = fit(line(f"{' ' * _MARGIN}{words}" if words else "", None), room)
             return [line(f"{left}{between}{right}", None)]
         ends = line(f"{left}{' ' * room}{right}", None) if room > 0 else right
-        return [ends, truncate(words, cells, glyphs.ellipsis)]
+        return [ends, *(truncate(row, cells, glyphs.ellipsis) for row in _wrap(parts, ", ", cells))]
 
-    def _range_text(self, glyphs: Glyphs) -> SafeText:
+    def _range_texts(self, glyphs: Glyphs) -> list[str]:
         """Return the largest and the smallest value of all days, and of how many it is unknown.
 
         A day of which a part is unknown may be the largest one, never the smallest.
@@ -244,7 +250,7 @@ class ColumnPlot:
             words.append(f"{counted(unknown, 'day')} unknown{f', {known_part} in part' if known_part else ''}")
         elif known_part:
             words.append(f"{counted(known_part, 'day')} known in part")
-        return line(", ".join(words), None)
+        return words
 
 
 def group_by_series(
@@ -282,9 +288,27 @@ def _short(day: PlotDay) -> SafeText:
 
 
 def _day_text(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
-    words = line(f"{line(day.name, 10)}  {day.words}", None)
-    before, after = x - 1, cells - x - 2
+    words, mark = line(f"{line(day.name, 10)}  {day.words}", None), glyphs.plain(_MARK)
+    before, after = max(0, x - 1), max(0, cells - x - 2)
+    if max(before, after) < cell_width(words):
+        value, _, counts = day.words.partition("  ")
+        shown = line(f"{_short(day)}  {value}", None)
+        if counts and cell_width(shown) <= before and cell_width(line(counts, None)) <= after:
+            return line(f"{fit(shown, before, 'right')} {mark} {counts}", None)
     if cell_width(words) <= after or after >= before:
-        return line(f"{' ' * x}{glyphs.plain(_MARK)} {truncate(words, max(0, after), glyphs.ellipsis)}", None)
-    shown = truncate(words, max(0, before), glyphs.ellipsis)
-    return line(f"{fit(shown, max(0, before), 'right')} {glyphs.plain(_MARK)}", None)
+        return line(f"{' ' * x}{mark} {truncate(words, after, glyphs.ellipsis)}", None)
+    return line(f"{fit(truncate(words, before, glyphs.ellipsis), before, 'right')} {mark}", None)
+
+
+def _wrap(parts: Sequence[str], separator: str, cells: int) -> list[SafeText]:
+    """Return the parts in as few rows as they need; none is divided, so that one alone may be wider than its row."""
+    end = separator.rstrip()
+    rows: list[str] = []
+    for part in parts:
+        if rows and cell_width(line(f"{rows[-1]}{separator}{part}{end}", None)) <= cells:
+            rows[-1] += separator + part
+            continue
+        if rows:
+            rows[-1] += end
+        rows.append(part)
+    return [line(row, None) for row in rows]
