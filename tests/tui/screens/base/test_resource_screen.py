@@ -215,6 +215,14 @@ async def test_a_filter_that_leaves_few_rows_gives_the_detail_their_room_once_it
         await driven.until(lambda: detail_size(driven) == before, "the list as before")
 
 
+async def test_a_detail_put_beside_a_list_that_needs_the_window_has_room_for_its_tabs(tmp_path: Path) -> None:
+    async with console(ScriptedService(runs=[run("ex_1", "failed")]), tmp_path, size=(100, 30)) as driven:
+        await driven.shows("ex_1")
+        await driven.press("vertical_line")
+        assert detail_size(driven)[0] == 44
+        await driven.shows("Events Summary Timeline Policy Result")
+
+
 async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="arms") as driven:
         await driven.reaches("The detail needs 100 columns or 28 rows.", "vertical_line")

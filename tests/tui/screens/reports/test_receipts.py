@@ -297,6 +297,23 @@ async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path:
         assert driven.lines[1].strip() == "Receipts › Spend"
 
 
+async def test_the_spend_beside_the_list_has_half_of_the_window_and_a_receipt_what_the_list_leaves(
+    tmp_path: Path,
+) -> None:
+    async with console(service(days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD")
+        detail = driven.app.screen.query_one("#detail")
+
+        async def has(columns: int) -> None:
+            await driven.until(lambda: detail.outer_size.width == columns, f"{columns} columns")
+
+        for key, columns in (("vertical_line", 44), ("dollar_sign", 60), ("dollar_sign", 44), ("dollar_sign", 60)):
+            await driven.press(key)
+            await has(columns)
+        await driven.press("escape")
+        await has(44)
+
+
 async def test_the_plotted_spend_is_reached_with_down_and_its_keys_are_hints(tmp_path: Path) -> None:
     receipts = [echo_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T12:00:00Z") for day in range(11, 19)]
     async with console(service(receipts, days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:

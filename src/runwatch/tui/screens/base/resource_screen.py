@@ -68,7 +68,9 @@ DETAIL_SHARE: Final = 0.32
 """The detail's part of a wide window that is too low for a detail below a list that needs the rest."""
 
 MIN_DETAIL_CELLS: Final = 44
-"""Width that a list leaves to a detail beside it; with less, the detail is below the list."""
+"""Width that a list leaves to a detail beside it, enough for its tabs and events; with less, the detail is below the
+list unless the user wants it beside.
+"""
 
 DETAIL_CELLS: Final = 90
 """Width of a detail beside a list that needs little; longer lines are hard to read."""
@@ -314,7 +316,8 @@ class ResourceScreen(ListScreen):
             return 0.0
         width = self.size.width
         left = width - self._wanted_cells
-        return min(DETAIL_CELLS, left if left >= MIN_DETAIL_CELLS else DETAIL_SHARE * width) / width
+        least = max(DETAIL_SHARE * width, MIN_DETAIL_CELLS)
+        return min(DETAIL_CELLS, left if left >= MIN_DETAIL_CELLS else least) / width
 
     @property
     def _split(self) -> PaneSplit:

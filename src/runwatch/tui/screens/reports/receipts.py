@@ -10,7 +10,7 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
-from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.base.resource_screen import DETAIL_CELLS, ResourceScreen
 from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconciler
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
@@ -103,8 +103,16 @@ class ReceiptsScreen(ResourceScreen):
 
         open_add_runs(self)
 
+    def usual_share(self) -> float:
+        """Return the share of the width of a receipt; of the totals, whose plots need more, that of half the window,
+        but no more than lines may be long.
+        """
+        share = super().usual_share()
+        return max(share, min(0.5, DETAIL_CELLS / self.size.width)) if share and self._shows_spend else share
+
     def action_spend(self) -> None:
         self._shows_spend, self._left_line = not self._shows_spend, None
+        self._fit_panes()
         self.query_one("#fields", DetailView).reset()
         if self._shows_spend:
             self.open_detail()
@@ -115,12 +123,14 @@ class ReceiptsScreen(ResourceScreen):
 
     def action_raw(self) -> None:
         self._shows_spend = False
+        self._fit_panes()
         super().action_raw()
 
     def action_back(self) -> None:
         """Go back one level; from the totals, go to the list."""
         if self._shows_spend:
             self._shows_spend = False
+            self._fit_panes()
             self.show_detail()
             self.show_hints()
         super().action_back()
