@@ -80,6 +80,12 @@ def test_what_is_named_by_id_is_shown_by_its_name_and_leads_there() -> None:
     assert by_label(sections["Spend by API key"])["ci"].target == ("api_key", KEY_ID)
 
 
+def test_saved_models_and_keys_of_one_name_are_told_apart_by_their_ids() -> None:
+    names = NameLookup({id: resources.arm(id, display_name="River") for id in ("arm_01HX7", "arm_2")}, {})
+    used = resources.usage(by_arm=[{"arm_id": id, "usd": 1} for id in ("arm_01HX7", "arm_2", "arm_3")])
+    assert [*by_label(shown(used, names)["Spend by saved model"])] == ["River arm_01HX7", "River arm_2", "arm_3"]
+
+
 def test_saved_models_of_one_model_are_added_up() -> None:
     names = NameLookup({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
     arms = [{"arm_id": "a", "usd": 0.1, "selected_count": 2}, {"arm_id": "b", "usd": 0.25, "selected_count": 1},
@@ -94,6 +100,13 @@ def test_saved_models_of_one_model_are_added_up() -> None:
 
 def test_without_any_known_model_there_is_no_plot_by_model() -> None:
     assert "Spend by model" not in shown(resources.usage(), NameLookup())
+
+
+def test_sections_keep_their_places_from_one_period_to_the_next() -> None:
+    days = [{"date": f"2026-11-{day:02}", "usd": day, "executions": 1} for day in range(1, 21)]
+    few, many_days = (list(shown(resources.usage(by_day=listed))) for listed in (days[-1:], days))
+    assert few[:-1] == [title for title in many_days[:-1] if title != "Day by day"]
+    assert many_days.index("Day by day") - 1 == many_days.index("Spend by day") > many_days.index("Spend by API key")
 
 
 def test_a_long_period_is_drawn_as_columns_with_gaps_for_days_that_nobody_told() -> None:

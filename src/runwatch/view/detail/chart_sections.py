@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,9 +10,9 @@ from typing import Final
 from runwatch.base.text import cell_width
 from runwatch.view.detail.plots import Value, draw_bar, draw_stack, largest_value, pattern_legend
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.text.format import RenderContext
-from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, fit, line
+from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.glyphs import Glyphs, Role
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line
 
 WidthOf = Callable[[Sequence[SafeText]], int]
 """Returns the width left for values next to these labels, in cells."""
@@ -51,6 +52,25 @@ def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
     return sorted(plotted, key=lambda one: (one.value is None, -(one.value or 0)))
 
 
+def tell_apart(labels: Sequence[SafeText], ids: Sequence[str | None], glyphs: Glyphs) -> list[SafeText]:
+    """Return the names of records, equal ones with the short form of their ids."""
+    seen = Counter(labels)
+    return [
+        line(f"{label} {short_id(id, glyphs)}") if id and seen[label] > 1 else label
+        for label, id in zip(labels, ids, strict=True)
+    ]
+
+
+def fit_labels(labels: Sequence[SafeText], room_of: WidthOf, glyphs: Glyphs) -> list[SafeText]:
+    """Cut labels in their middle that are too long to have a value beside them, so that bars begin below each other."""
+    room = room_of(())
+    widest = max(map(cell_width, labels), default=0)
+    # A value below its label is two cells in.
+    is_beside = (cells for cells in range(widest, 0, -1) if room_of([line("x" * cells, None)]) < room - 2)
+    most = next(is_beside, widest)
+    return [elide_middle(label, most, glyphs.ellipsis) for label in labels]
+
+
 def bar_section(
     title: str,
     plotted: Sequence[ChartRow],
@@ -67,7 +87,8 @@ def bar_section(
     if not plotted:
         return []
     glyphs = context.glyphs
-    cells = room_of([row.label for row in plotted]) - _MARK
+    labels = fit_labels([row.label for row in plotted], room_of, glyphs)
+    cells = room_of(labels) - _MARK
     number_cells = max(cell_width(row.number) for row in plotted)
     numbers = [fit(row.number, number_cells, "right") for row in plotted]
     texts = [line(f"{text}  {row.more}" if row.more else text) for row, text in zip(plotted, numbers, strict=True)]
@@ -77,7 +98,7 @@ def bar_section(
     bar_cells = cells - text_cells - _GAP
     top = largest_value([row.value for row in plotted]) if largest is None else largest
     lines = []
-    for row, text in zip(plotted, texts, strict=True):
+    for row, label, text in zip(plotted, labels, texts, strict=True):
         shown = fit(text, text_cells, mark=glyphs.ellipsis)
         if bar_cells >= MIN_BAR_CELLS:
             bar = (
@@ -89,7 +110,7 @@ def bar_section(
         if row.target is None:
             # Only lines that are links are padded, so that their marks are aligned.
             shown = line(shown.rstrip(" "), None)
-        lines.append(DetailLine(row.label, shown, row.role, target=row.target))
+        lines.append(DetailLine(label, shown, row.role, target=row.target))
     if series and any(row.parts for row in plotted):
         lines.append(DetailLine(line(""), pattern_legend(series, glyphs), Role.QUIET))
     return [DetailSection(line(title), tuple(lines))]

@@ -18,7 +18,7 @@ from runwatch.records.record import Record
 from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first, tell_apart
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, quote_value
@@ -80,20 +80,19 @@ def _name(records: Mapping[str, Arm] | Mapping[str, ApiKey], id: str | None, con
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of a usage report, rows of numbers before a plot."""
+    """Return the sections of a usage report, in any period in the same order: days, which may be many, come last."""
     period = usage.period or Period({})
-    models = _by_model(usage.by_arm or (), period, names, context)
-    arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
-    keys = [_key(key, names, context) for key in usage.by_key or ()]
-    days = _days(usage, period, names, room_of, context)
-    has_plot = any(section.plot is not None for section in days)
+    arms, keys = usage.by_arm or (), usage.by_key or ()
+    arm_names = [names.arm(arm.arm_id, context) for arm in arms]
+    arm_names = tell_apart(arm_names, [arm.arm_id for arm in arms], context.glyphs)
+    arm_rows = [_arm(arm, name, period, context) for arm, name in zip(arms, arm_names, strict=True)]
+    key_rows = [_key(key, name, context) for key, name in zip(keys, _key_names(keys, names, context), strict=True)]
     return [
         _totals(usage, context),
-        *([] if has_plot else days),
-        *bar_section("Spend by model", largest_first(models), room_of, context),
-        *bar_section("Spend by saved model", largest_first(arms), room_of, context),
-        *bar_section("Spend by API key", largest_first(keys), room_of, context),
-        *(days if has_plot else []),
+        *bar_section("Spend by model", largest_first(_by_model(arms, period, names, context)), room_of, context),
+        *bar_section("Spend by saved model", largest_first(arm_rows), room_of, context),
+        *bar_section("Spend by API key", largest_first(key_rows), room_of, context),
+        *_days(usage, period, names, room_of, context),
         *other_member_sections(usage),
     ]
 
@@ -256,9 +255,10 @@ def _key_grouping(
 ) -> list[PlotGrouping]:
     """Return the grouping by API key, if there are several; a day whose keys do not add up to it is not divided."""
     found = []
-    for key in usage.by_key or ():
+    keys = usage.by_key or ()
+    for key, name in zip(keys, _key_names(keys, names, context), strict=True):
         spent = {day.date: day.usd for day in key.by_day or ()}
-        found.append((names.key(key.api_key_id, context), [spent.get(day) or Decimal(0) for day in listed]))
+        found.append((name, [spent.get(day) or Decimal(0) for day in listed]))
 
     def adds_up(number: int, own: Sequence[Decimal]) -> bool:
         day = by_day.get(listed[number])
@@ -295,16 +295,21 @@ def _by_model(arms: Sequence[ArmUsage], period: Period, names: NameLookup, conte
     return found
 
 
-def _arm(one: ArmUsage, period: Period, names: NameLookup, context: RenderContext) -> ChartRow:
+def _arm(one: ArmUsage, name: SafeText, period: Period, context: RenderContext) -> ChartRow:
     more = _counts((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
     target = build_receipts_view(period, arm_ids=[one.arm_id])
-    return ChartRow(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
+    return ChartRow(name, one.usd, _usd(one, context), more, target)
 
 
-def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
+def _key_names(keys: Sequence[KeyUsage], names: NameLookup, context: RenderContext) -> list[SafeText]:
+    shown = [names.key(key.api_key_id, context) for key in keys]
+    return tell_apart(shown, [key.api_key_id for key in keys], context.glyphs)
+
+
+def _key(one: KeyUsage, name: SafeText, context: RenderContext) -> ChartRow:
     target = (ApiKey.KIND, one.api_key_id) if one.api_key_id else None
     more = _counts((one.executions, "run"))
-    return ChartRow(names.key(one.api_key_id, context), one.usd, _usd(one, context), more, target)
+    return ChartRow(name, one.usd, _usd(one, context), more, target)
 
 
 def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeText:

@@ -87,14 +87,27 @@ async def test_a_long_period_is_plotted_by_day_and_the_checks_have_their_trend(t
         check_golden("160x50/usage-30-days", driven.text)
 
 
-async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Path) -> None:
+def with_days() -> ScriptedService:
     days = [
         {"date": f"2026-11-{day:02}", "executions": day, "platform_usd": 1, "passthrough_usd": day, "usd": day + 1}
         for day in range(1, 22)
         if day != 2
     ]
-    asked = service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
-    async with console(asked, tmp_path, size=WIDE) as driven:
+    return service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
+
+
+async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Path) -> None:
+    async with console(with_days(), tmp_path, size=NARROW) as driven:
+        await driven.press("U")
+        await driven.comes("s group")
+        await driven.reaches("by fee: █ usage 21.0000   ▒ fee 1.0000", "s")
+        await driven.press("G")
+        await driven.hides("by fee")
+        await driven.reaches("not grouped; possible by fee", "s")
+
+
+async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Path) -> None:
+    async with console(with_days(), tmp_path, size=WIDE) as driven:
         await driven.press("U")
         await driven.comes("2026-11-21  22.0000  21 runs, 21.0000 + 1.0000 ▲")
         await driven.click_text("11-01  most")
@@ -140,7 +153,7 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
 async def test_examples_of_a_period_are_whole_in_80_columns(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.press("U")
-        await driven.comes("Spend by day")
+        await driven.comes("Spend by model")
         await driven.press("slash")
         await driven.type("2026-11-01 2026-11-15")
         await driven.shows(SHORT_PERIOD_HINT)

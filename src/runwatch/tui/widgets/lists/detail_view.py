@@ -279,11 +279,19 @@ class DetailView(LineList, inherit_bindings=False):
         self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
 
     def action_group(self) -> None:
-        """Divide the columns of the plot at the cursor, or of the first one, in the next way."""
+        """Divide the columns of the plot at the cursor, or of the first one, in the next way; bring it into sight."""
         rows = self._rows[self._cursor : self._cursor + 1] + self._rows
         seen = next((row.plot for row in rows if row.plot is not None), None)
         if seen is not None:
             self._choose(seen, seen.plot.regrouped(seen.place))
+            self._show_plot(seen.key)
+
+    def _show_plot(self, key: FoldKey) -> None:
+        """Scroll to the last row of a plot, unless it is in sight, and take the cursor along."""
+        last = self._last_row_of_plot(key)
+        if not 0 <= last - round(self.scroll_y) < self.rows_in_sight:
+            self.move_cursor(last)
+            self._scroll_at_once(max(0, last - self.rows_in_sight + 1))
 
     def _choose_day(self, step: int) -> bool:
         """Go to another day of the plot at the cursor; return whether there is one."""
@@ -296,10 +304,13 @@ class DetailView(LineList, inherit_bindings=False):
         self._places[seen.key] = place
         before, self._rows = self._rows, self._rows_in(max(1, self.cells - MARGIN))
         self._refresh_changed(before, self._rows)
-        last = max((n for n, row in enumerate(self._rows) if row.plot and row.plot.key == seen.key), default=0)
+        last = self._last_row_of_plot(seen.key)
         # The last row shows the parts of the chosen day.
         if last >= round(self.scroll_y) + self.rows_in_sight and last - self._cursor < self.rows_in_sight:
             self._scroll_at_once(last - self.rows_in_sight + 1)
+
+    def _last_row_of_plot(self, key: FoldKey) -> int:
+        return max((n for n, row in enumerate(self._rows) if row.plot and row.plot.key == key), default=0)
 
     def _place_in(self, key: FoldKey) -> PlotPlace:
         return self._places.get(key, PlotPlace())
