@@ -97,6 +97,31 @@ def test_every_check_is_in_one_line_that_leads_to_it() -> None:
     assert entry.target == (Verifier.KIND, CHECK)
 
 
+def test_a_cell_is_the_same_day_for_each_check_and_equal_names_have_their_ids() -> None:
+    other = "vrf_01M64DAMW27FFA2EZCQ5SKQ91V"
+    found = summary(
+        day("2026-11-16", 2, 2),
+        day("2026-11-20", 2, 2),
+        day("2026-11-18", 1, 1, verifier_id=other, activity="customer"),
+    )
+    (section,) = overview_section(
+        found, dict.fromkeys((CHECK, other), resources.verifier(display_name="Form")), room, CONTEXT
+    )
+    assert [(str(entry.label), str(entry.text)) for entry in section.lines] == [
+        ("Form vrf_…Q91V", "  █    100 % of 1"),
+        ("Form vrf_7c1e", "█   █  100 % of 4"),
+    ]
+
+
+def test_a_name_without_room_beside_it_is_cut_in_its_middle() -> None:
+    def room_of(labels: Sequence[SafeText]) -> int:
+        widest = max((len(label) for label in labels if len(label) <= 14), default=0)
+        return 60 - widest - 3 if widest else 58 if labels else 60
+
+    (section,) = overview_section(summary(day("2026-11-20", 1, 1, activity="platform_baseline")), {}, room_of, CONTEXT)
+    assert section.lines[0].label == "vrf_7c1…atform"
+
+
 def test_a_check_that_is_not_listed_leads_nowhere() -> None:
     (section,) = overview_section(summary(day("2026-11-19", 0, 2)), {}, room, CONTEXT)
     assert section.lines[0].target is None

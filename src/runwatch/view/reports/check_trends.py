@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, fit_labels, tell_apart
 from runwatch.view.detail.plots import draw_sparkline
 from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id
@@ -98,19 +99,31 @@ def trend_sections(
 def overview_section(
     summary: EvalSummary, checks: Mapping[str, Verifier], room_of: WidthOf, context: RenderContext
 ) -> list[DetailSection]:
-    """Return one line per check with its daily pass rate; an empty list if nothing was judged."""
+    """Return one line per check with its daily pass rate; an empty list if nothing was judged.
+
+    A cell is the same day in every line, empty without a verdict; the last one is the latest day of all.
+    """
     found = build_trends(summary)
     if not found:
         return []
-    labels = [line(_name(trend, checks, context)) for trend in found]
-    room, longest = room_of(labels) - 6, min(SPARK_CELLS, max(len(trend.days) for trend in found))
+    names = [line(_name(trend, checks, context)) for trend in found]
+    labels = fit_labels(
+        tell_apart(names, [trend.verifier_id for trend in found], context.glyphs), room_of, context.glyphs
+    )
+    by_day = [{_date(day): day.pass_rate for day in trend.days} for trend in found]
+    last = max((day for days in by_day for day in days if day), default=None)
+    first = min((day for days in by_day for day in days if day), default=None)
+    longest = 0 if first is None or last is None else min(SPARK_CELLS, (last - first).days + 1)
+    listed = [last - timedelta(days=back) for back in range(longest - 1, -1, -1)] if last else []
+    room = room_of(labels) - 6
     words = [pass_rate_text(trend, has_days=True) for trend in found]
     if max(map(len, words)) + longest > room:
         words = [pass_rate_text(trend) for trend in found]
     cells = max(0, min(longest, room - max(map(len, words))))
     lines = []
-    for trend, label, text in zip(found, labels, words, strict=True):
-        drawn = fit(draw_sparkline([day.pass_rate for day in trend.days], cells, context.glyphs, largest=1), cells)
+    for trend, days, label, text in zip(found, by_day, labels, words, strict=True):
+        rates = [days.get(day) for day in listed]
+        drawn = fit(draw_sparkline(rates, cells, context.glyphs, largest=1), cells)
         target = (Verifier.KIND, trend.verifier_id) if trend.verifier_id in checks else None
         lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
     return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
@@ -150,6 +163,13 @@ def _day(day: DayEvaluation, context: RenderContext) -> ChartRow:
         parts.append(f"{grouped_number(day.technical_failures)} could not run")
     role = Role.WARN if day.technical_failures else Role.PLAIN
     return ChartRow(line(day.day), rate, number, ", ".join(parts), role=role)
+
+
+def _date(day: DayEvaluation) -> date | None:
+    try:
+        return None if day.day is None else date.fromisoformat(day.day[:10])
+    except ValueError:
+        return None
 
 
 def _percent(rate: Decimal) -> str:
