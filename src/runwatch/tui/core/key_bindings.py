@@ -124,7 +124,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
         "screen.actions",
         ".",
         "actions",
-        "List the actions of this record, why some are off, and the keys that have no room in the last line.",
+        "List this record's actions, why some are off, and the keys left out below.",
         "show_actions",
     ),
     _action("screen.commands", "!", "own commands", "Run one of your own commands with this record.", "show_commands"),
