@@ -9,6 +9,7 @@ from typing import Final
 from textual.message import Message
 from textual.timer import Timer
 
+from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import BY_ID, PINNED, key_label
 from runwatch.tui.core.messages import HintClicked
@@ -89,10 +90,19 @@ class StatusBar(Bar):
         """Return the notice or as many hints as fit, and the pinned actions; a long notice takes their place."""
         pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         if self._notice:
-            notice = [BarPart(self._notice)]
+            notice = [BarPart(self._fitting_notice(width))]
             return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
         hints = self._with_hidden_count([self._hint(hint) for hint in self._hints], self._fitting(width))
         return [*self._first(), *hints], pinned
+
+    def _fitting_notice(self, width: int) -> tuple[StyledSpan, ...]:
+        """Return the notice without the parts after its second one that have no room."""
+        if len(self._notice) != 1:
+            return self._notice
+        (text, role), dot = self._notice[0], f" {get_app(self).glyphs.dot} "
+        while cell_width(text) > width and text.count(dot) > 1:
+            text = line(text.rpartition(dot)[0])
+        return ((text, role),)
 
     def _first(self) -> list[BarPart]:
         return [BarPart(self._progress)] if self._progress and not self._is_prompt else []
