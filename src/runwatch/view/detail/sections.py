@@ -45,6 +45,7 @@ class DetailLine:
         note: What is wrong with the value; empty if nothing is.
         target: Link target, passed to the screen when the user opens the line; ``None`` if it is no link.
         does: What opening it does, in a few words; shown only on screen.
+        hanging: Characters at the start of the text that stand before its other rows too, as a column of their own.
         level: Depth in a tree, 0 at the outermost level and outside trees. A line belongs to the nearest line before it
             with a lower level.
     """
@@ -56,6 +57,7 @@ class DetailLine:
     target: object = None
     does: str = ""
     level: int = 0
+    hanging: int = 0
 
 
 @dataclass(frozen=True, slots=True)
