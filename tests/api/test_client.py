@@ -268,11 +268,6 @@ class TestFollow:
         server.script(events(), problem_answer("permission_denied", status), events(event(1, "completed")))
         assert len([each async for each in follow(connect(retries=0), "ex_1")]) == 1
 
-    async def test_following_goes_on_after_an_event(self, server: RawServer, client: Client) -> None:
-        log = echo_events()
-        server.script(events(*log))
-        assert [each async for each in follow(client, "ex_1", after=log[3].id)] == log[4:]
-
     @pytest.mark.parametrize("status", [400, 404, 410, 422])
     async def test_an_event_that_the_service_refuses_to_know_leads_to_all_events_again(
         self, server: RawServer, client: Client, status: int
@@ -292,9 +287,9 @@ class TestFollow:
     async def test_an_unknown_run_is_an_error(self, server: RawServer, client: Client) -> None:
         server.script(problem_answer("not_found"))
         with pytest.raises(ApiProblem) as caught:
-            _ = [each async for each in follow(client, "ex_1", after="ev_1")]
+            _ = [each async for each in follow(client, "ex_1")]
         assert caught.value.code == "not_found"
-        assert len(server.heard) == 2
+        assert len(server.heard) == 1
 
     async def test_a_failure_after_the_retries_is_the_callers(self, server: RawServer, client: Client) -> None:
         server.script(events(event(1)), then_reset())

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from runwatch.base.files import rename_aside, write_atomic
+from runwatch.base.files import copy_aside, write_atomic
 from runwatch.base.network.service_file import ServiceFile, read_service_file, write_service_file
 from runwatch.base.secrets.sealing import MasterKey, MasterKeys, is_sealed
 from runwatch.base.secrets.secret import Secret
@@ -123,7 +123,7 @@ JOBS: Final = {
     "a file": Job(lambda path: write_atomic(path, OLD), lambda path: write_atomic(path, NEW), Path.read_bytes),
     "a file in pieces": Job(lambda path: write_atomic(path, OLD), in_pieces, Path.read_bytes),
     "a copy set aside": Job(
-        lambda path: write_atomic(path, OLD), lambda path: rename_aside(path, "bad"), Path.read_bytes,
+        lambda path: write_atomic(path, OLD), lambda path: copy_aside(path, "bad"), Path.read_bytes,
     ),
     "settings": Job(
         lambda path: write_setting(path, "retries", 0), lambda path: write_setting(path, "retries", 1), read_retries,

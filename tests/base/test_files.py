@@ -18,10 +18,10 @@ import pytest
 from runwatch.base import files
 from runwatch.base.files import (
     FileLock,
+    copy_aside,
     export_refusal,
     hold_lock,
     private_directory,
-    rename_aside,
     write_atomic,
     write_export,
 )
@@ -200,7 +200,7 @@ def test_a_file_in_the_place_of_a_directory_is_an_os_error(tmp_path: Path) -> No
 def test_a_file_set_aside_is_a_private_copy(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_bytes(b"broken")
-    copy = rename_aside(path, "bad-1")
+    copy = copy_aside(path, "bad-1")
     assert copy == tmp_path / "settings.toml.bad-1"
     assert copy.read_bytes() == b"broken"
     assert path.read_bytes() == b"broken"

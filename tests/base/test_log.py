@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runwatch.base import log
-from runwatch.base.log import REDACTED, MaxLevelFilter, keep_secret, redact, redact_headers, start_log
+from runwatch.base.log import REDACTED, LineRateFilter, keep_secret, redact, redact_headers, start_log
 from runwatch.base.secrets.secret import Secret
 
 VALUE = "rw_live_canary_51f0"
@@ -141,7 +141,7 @@ def test_a_line_that_cannot_be_written_is_dropped_in_silence(
 
 def test_lines_of_a_logger_are_bounded_a_minute_and_those_left_out_are_counted() -> None:
     now = 0.0
-    filter_ = MaxLevelFilter(2, lambda: now)
+    filter_ = LineRateFilter(2, lambda: now)
 
     def said(text: str) -> str | None:
         record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "%s", (text,), None)

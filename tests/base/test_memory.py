@@ -16,7 +16,8 @@ from runwatch.base.memory import MANY_OBJECTS
 
 @pytest.fixture(autouse=True)
 def _as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(memory, "_Staying", type("_Staying", (), {"left_out": 0, "new": 0}))
+    monkeypatch.setattr(memory, "_skipped", 0)
+    monkeypatch.setattr(memory, "_new", 0)
     yield
     gc.unfreeze()
     gc.enable()

@@ -228,6 +228,8 @@ def test_validate_names_every_mistake_of_an_own_command(runwatch: Here) -> None:
     runwatch.settings_file.chmod(0o600)
     rows = runwatch("config", "validate", "--json").json
     assert [row["key"] for row in rows] == ["commands.one.run", "commands.one.key"]
+    assert "commands.one.run" in runwatch("config", "show").errors
+    assert "commands" not in runwatch("requests", "list").errors
 
 
 def test_validate_knows_themes_screens_and_keys(runwatch: Here) -> None:

@@ -204,7 +204,7 @@ def test_an_unknown_outcome_is_kept_and_settled_by_resending_it(runwatch: Here, 
     failure = json.loads(failed.errors)
     assert (failed.code, failure["outcome"], failure["attempts"]) == (3, "unknown", 3)
     assert failure["idempotency_key"] == "kept"
-    assert failure["hint"].endswith("\nAsk again: runwatch runs submit --resend kept")
+    assert failure["hint"].endswith("\nRetry: runwatch runs submit --resend kept")
     told = runwatch("runs", "submit", "--resend", "other", code=2)
     assert "kept (Say hello)" in told.errors
     again = runwatch("runs", "submit", "--resend", "kept", "--json")
@@ -284,7 +284,7 @@ def test_a_hold_after_the_submit_names_the_accepted_run_and_the_service_of_the_c
     async def hold(*_: object, **__: object) -> None:
         raise RateLimitedError(operation="getExecutionsByExecutionId", seconds=40)
 
-    monkeypatch.setattr("runwatch.commands.shared.rate_limited_client.RateLimitedClient.list_events", hold)
+    monkeypatch.setattr("runwatch.commands.watch.PacedReads.list_events", hold)
     monkeypatch.setattr("runwatch.commands.watch.follow_run", lambda client, *_, **__: held_events(client))
     outcome = runwatch(*BASE, "--watch", "--base-url", service.base_url, code=5)
     assert f"{MOVED_ON} --base-url {service.base_url} {NEW}\n" in outcome.errors

@@ -77,7 +77,7 @@ def check_what_runs(shell: str, home: Path, runwatch: Here, names: list[str]) ->
     kept = [error_text(unanswered(name)) for name in names]
     made = [runwatch("config", "key", "set", "--", name, stdin=b"k").errors for name in names]
     texts = [
-        *(command for text in kept for command in commands_after("ask again ", text)),
+        *(command for text in kept for command in commands_after("retry     ", text)),
         *(command for text in made for command in commands_after("Create it: ", text)),
         *(str(build_tunnel_command("http://127.0.0.1:80/", name)) for name in names),
     ]

@@ -14,7 +14,7 @@ import pytest
 from runwatch.api.client import Client
 from runwatch.api.errors import NoResponseError
 from runwatch.base.clock import SystemClock
-from runwatch.base.network.service_file import lock_path, read_service_file
+from runwatch.base.network.service_file import read_service_file, service_lock
 from runwatch.base.paths import find_paths
 from runwatch.base.secrets.secret import Secret
 from runwatch.settings import local_service
@@ -40,7 +40,7 @@ def kill(data_dir: Path) -> int:
     written = read_service_file(data_dir)
     assert written is not None
     os.kill(written.pid, signal.SIGKILL)
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     lock.acquire(wait=True)
     lock.release()
     port = urlsplit(written.base_url).port

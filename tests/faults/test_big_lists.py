@@ -91,7 +91,7 @@ def screen_of(driven: Driven) -> ListScreen:
 async def lists(driven: Driven, count: int) -> list[RecordRow[Receipt]]:
     """Wait until this many receipts are listed and no work is left."""
     screen = screen_of(driven)
-    await driven.until(lambda: len(screen.table.rows) == count and not screen.is_arranging, f"{count} rows")
+    await driven.until(lambda: len(screen.table.rows) == count and not screen.listing.is_under_way, f"{count} rows")
     return list(screen.listing.shown)
 
 
@@ -194,7 +194,7 @@ async def test_a_screen_that_is_left_while_its_list_is_made_leaves_nothing_behin
 ) -> None:
     held = Held(monkeypatch)
     async with console(service(body(range(MANY))), tmp_path, open_at="receipts") as driven:
-        assert screen_of(driven).is_arranging
+        assert screen_of(driven).listing.is_under_way
         await driven.reaches("Models", "3")
         held.go_on()
         await driven.press("2")
@@ -226,7 +226,7 @@ async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
             broken.setattr(list_model, "run_row_steps", fail)
             screen.filter_by("run:ex_7")
             await driven.shows("it broke")
-            assert not screen.is_arranging
+            assert not screen.listing.is_under_way
         screen.filter_by("run:ex_19")
         assert [row.key for row in await lists(driven, 11)][:2] == ["ex_19", "ex_190"]
 
@@ -287,7 +287,7 @@ async def test_rows_are_shown_as_they_are_found_and_then_all_of_them(
         screen = screen_of(driven)
         screen.filter_by("failed")
         await driven.until(lambda: len(screen.table.rows) == 10, "the rows found in two steps")
-        assert screen.is_arranging
+        assert screen.listing.is_under_way
         searches.go_on()
         await lists(driven, MANY // 2)
 
@@ -300,9 +300,9 @@ async def test_without_a_filter_all_rows_are_there_at_once_while_a_search_goes_o
         searches = Searches(monkeypatch, steps=0)
         screen = screen_of(driven)
         screen.filter_by("failed")
-        was_arranging = screen.is_arranging
+        was_arranging = screen.listing.is_under_way
         screen.filter_by("")
-        assert (was_arranging, screen.is_arranging, len(screen.table.rows)) == (True, False, MANY)
+        assert (was_arranging, screen.listing.is_under_way, len(screen.table.rows)) == (True, False, MANY)
         searches.go_on()
         await driven.press("j")
         assert len(await lists(driven, MANY)) == MANY
@@ -332,7 +332,7 @@ async def test_a_word_that_gets_shorter_keeps_what_it_has_found(
         monkeypatch.setattr(list_model, "SHOW_AGAIN_S", 0.0)
         screen.filter_by("e")
         await driven.until(lambda: len(screen.table.rows) > MANY // 2, "rows of the shorter word")
-        assert screen.is_arranging
+        assert screen.listing.is_under_way
         assert {row.key for row in screen.listing.shown} > {f"ex_{number}" for number in range(0, MANY, 2)}
         searches.go_on()
         await lists(driven, MANY)

@@ -172,7 +172,7 @@ class _Steps:
         # Drawing the screen as text, in order to search it, would be measured too.
         screen = self.app.console_screen
         is_adding = any(worker.name == "adding up" and worker.is_running for worker in self.app.workers)
-        return is_adding or (isinstance(screen, ListScreen) and screen.is_arranging)
+        return is_adding or (isinstance(screen, ListScreen) and screen.listing.is_under_way)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition holds.

@@ -23,7 +23,7 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, Table, Text
 from sqlalchemy.pool import NullPool
 
 from runwatch.base.errors import DataError, LocalServiceError
-from runwatch.base.network.service_file import lock_path
+from runwatch.base.network.service_file import service_lock
 from runwatch.service import database as database_module
 from runwatch.service.database import ServiceDatabase
 from runwatch.service.migrations import revisions
@@ -426,7 +426,7 @@ def test_a_file_that_a_newer_version_migrated_is_refused_and_left_alone(
 async def test_a_file_whose_directory_another_service_holds_is_not_migrated(
     serving: Serving, path: Path, data_dir: Path
 ) -> None:
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     assert lock.acquire(wait=False)
     with pytest.raises(LocalServiceError):
         await serving().__aenter__()

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from runwatch.base.errors import LocalServiceError, UntrustedSocketError, UsageError
-from runwatch.base.network.service_file import is_running, lock_path
+from runwatch.base.network.service_file import is_running, service_lock
 from runwatch.base.text import is_clean
 from runwatch.commands.cli.exit_codes import exit_code
 from runwatch.service import server
@@ -285,7 +285,7 @@ class _LettingGo(FakeClock):
 
     def __init__(self, data_dir: Path) -> None:
         super().__init__()
-        self._lock = lock_path(data_dir)
+        self._lock = service_lock(data_dir)
         assert self._lock.acquire(wait=False)
 
     async def sleep(self, seconds: float) -> None:
@@ -300,7 +300,7 @@ async def test_somebody_who_only_looks_whether_a_service_runs_is_no_service(serv
 
 
 async def test_a_directory_that_stays_held_is_refused(serving: Serving, data_dir: Path) -> None:
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     assert lock.acquire(wait=False)
     with pytest.raises(LocalServiceError, match="already runs"):
         await serving().__aenter__()

@@ -11,7 +11,7 @@ import pytest
 
 from runwatch import cli
 from runwatch.base.files import private_directory
-from runwatch.base.network.service_file import SAMPLE_KEYS, lock_path
+from runwatch.base.network.service_file import SAMPLE_KEYS, service_lock
 from runwatch.service.options import ServeOptions
 from runwatch.service.process import sample_note
 from tests.support import postgres
@@ -108,7 +108,7 @@ def test_a_stop_without_a_directory_names_the_team_service_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RUNWATCH_DATA_DIR", str(tmp_path))
-    lock = lock_path(private_directory(tmp_path / "team-worker"))
+    lock = service_lock(private_directory(tmp_path / "team-worker"))
     assert lock.acquire(wait=False)
     assert cli.run(["serve", "--stop"]) == 0
     told = capsys.readouterr().err

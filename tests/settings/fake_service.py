@@ -14,7 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
-from runwatch.base.network.service_file import ServiceFile, lock_path, service_line, write_service_file
+from runwatch.base.network.service_file import ServiceFile, service_line, service_lock, write_service_file
 from runwatch.base.network.service_socket import listen_on_socket
 from runwatch.base.paths import find_paths
 from runwatch.base.secrets.secret import Secret
@@ -39,7 +39,7 @@ def main() -> int:
         return 3
     if manner == "says nothing":
         signal.pause()
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     if not lock.acquire(wait=False):
         sys.stderr.write("held\n")
         return 2

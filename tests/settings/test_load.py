@@ -290,7 +290,7 @@ def test_a_broken_file_in_a_directory_that_cannot_be_written_is_named_all_the_sa
     def refuse(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("runwatch.settings.settings_file.rename_aside", refuse)
+    monkeypatch.setattr("runwatch.settings.settings_file.copy_aside", refuse)
     (problem,) = load_settings_file(write(path, "a = \n")).problems
     assert (problem.line, problem.copy) == (1, None)
 

@@ -20,7 +20,13 @@ import pytest
 from runwatch.base import log
 from runwatch.base.errors import DataError, LocalServiceError, UntrustedSocketError
 from runwatch.base.files import FileLock
-from runwatch.base.network.service_file import ServiceFile, is_running, lock_path, read_service_file, write_service_file
+from runwatch.base.network.service_file import (
+    ServiceFile,
+    is_running,
+    read_service_file,
+    service_lock,
+    write_service_file,
+)
 from runwatch.base.network.service_socket import listen_on_socket
 from runwatch.base.paths import find_paths
 from runwatch.base.secrets.secret import Secret
@@ -87,7 +93,7 @@ def write_down(file: ServiceFile) -> None:
 
 def held(data_dir: Path, pid: int, path: Path | None, port: int = 1) -> FileLock:
     """A lock held by this process, with a service file that says what the test wants."""
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     assert lock.acquire(wait=False)
     write_down(ServiceFile(f"http://127.0.0.1:{port}", Secret(KEY), data_dir, pid, path))
     return lock
@@ -126,7 +132,6 @@ def test_where_none_runs_there_is_nothing_to_attach_to_or_to_stop(data_dir: Path
 def test_a_service_is_started_detached_and_found_again(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "_known", ())
     service = start(data_dir)
-    assert service.started_here
     assert service.key.reveal() == KEY
     assert KEY not in repr(service)
     assert log.redact(KEY) == "[redacted]"
@@ -170,7 +175,6 @@ def test_of_many_who_start_one_at_once_one_does_and_all_get_it(data_dir: Path) -
     with ThreadPoolExecutor(6) as pool:
         services = list(pool.map(lambda _: start(data_dir), range(6)))
     assert len({(service.base_url, service.pid) for service in services}) == 1
-    assert sum(service.started_here for service in services) == 1
     assert (data_dir / "log" / "serve.err").read_text().count("starting") == 1, "no second one was even tried"
 
 
@@ -194,7 +198,6 @@ def test_who_loses_against_one_started_by_hand_attaches_to_that(
     monkeypatch.setattr(local_service, "find_running", attach_first_finds_nobody)
     service = start(data_dir)
     assert service.pid == by_hand[0].pid
-    assert not service.started_here
     with by_hand[0]:
         by_hand[0].terminate()
 
@@ -306,7 +309,7 @@ def test_a_service_of_the_version_without_a_socket_is_named_and_can_be_ended(dat
         find_running(data_dir)
     assert stop_running(data_dir, pace=PATIENT) is True
     assert not is_running(data_dir)
-    assert start(data_dir).started_here
+    start(data_dir)
 
 
 @pytest.mark.parametrize("mode", [0o750, 0o705, 0o777])
@@ -421,7 +424,7 @@ def test_a_service_file_that_is_a_link_is_not_followed(data_dir: Path, tmp_path:
 
 
 def test_a_service_file_that_leads_elsewhere_is_not_followed(data_dir: Path, listener: socket.socket) -> None:
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     lock.acquire(wait=True)
     write_down(ServiceFile("http://evil.example", Secret(KEY), data_dir, os.getpid(), path_of(listener)))
     with pytest.raises(LocalServiceError, match="this machine"):

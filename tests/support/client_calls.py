@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runwatch.api.client import Client
-from runwatch.api.run_follower import RunFollower
-from runwatch.api.run_tail import EndStep, PauseStep, RunTail
+from runwatch.api.run_tail import RunTail
 from runwatch.records.event import RunEvent
-from runwatch.records.record import Page
 from runwatch.records.run import Run
+from runwatch.store.db.database import Database
+from runwatch.store.live.stored_run_tail import follow_run
+from runwatch.store.repositories.event_store import EventStore
+from runwatch.store.repositories.scope import Scope
 
 
 async def submit_run(client: Client, body: bytes, *, key: str) -> Run:
@@ -55,17 +59,21 @@ class MemoryTail(RunTail):
         return is_new
 
 
-async def follow(client: Client, run_id: str, *, after: str | None = None) -> AsyncIterator[RunEvent]:
-    """Yield the events of a run as they happen, each once, until the run has ended."""
-    tail = MemoryTail(after)
-
-    async def keep(page: Page[RunEvent], _: str | None) -> list[RunEvent]:
-        return tail.new_among(page.records)
-
-    follower = RunFollower(client, run_id, tail, keep)
-    while not isinstance(step := await follower.step(), EndStep):
-        if isinstance(step, PauseStep):
-            await client._clock.sleep(step.seconds)
-            continue
-        for event in step.new:
-            yield event
+async def follow(client: Client, run_id: str) -> AsyncIterator[RunEvent]:
+    """Yield the events of a run as they happen, each once, until the run has ended or a read fails."""
+    with TemporaryDirectory() as directory:
+        database = Database.open(Path(directory) / "console" / "console.db")
+        try:
+            events = follow_run(
+                client,
+                Scope("work", "t_1", "p_1"),
+                EventStore(database),
+                run_id,
+                clock=client._clock,
+                patience_s=0,
+                on_failure=lambda *_: None,
+            )
+            async for event in events:
+                yield event
+        finally:
+            database.close()

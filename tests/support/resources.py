@@ -275,7 +275,7 @@ def template(template_id: str = "starter", *, eligible: bool = True, **over: Any
             {
                 "template_id": "byok-open-model", "template_version": "1", "access_lane": "byok",
                 "application_supported": True,
-                "next_action": {"type": "approve_plan", "detail": "Plan with your own provider tenants."},
+                "next_action": {"type": "approve_plan", "detail": "Plan with your own provider account."},
             },
         ]  # fmt: skip
     return Template(merged(raw, over))

@@ -26,7 +26,7 @@ from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.tui.terminal.terminal_app import run_app
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
-from runwatch.tui.widgets.bars.header_bar import HeaderBar, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderBar
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView
@@ -145,7 +145,7 @@ PAGES: Final[dict[str, Callable[[], Iterable[Widget]]]] = {
 
 
 def _fill_held(app: WidgetApp) -> None:
-    hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=23))
+    hold = samples.NOON + timedelta(seconds=23)
     bar = app.query_one(HeaderBar)
     header = samples.header()
     bar.show(type(header)(header.profile, host=header.host, key=header.key, hold=hold))

@@ -17,7 +17,7 @@ from runwatch.tui.core.widget_app import WidgetApp
 from runwatch.tui.terminal.terminal_app import run_app
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
-from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.inputs.button import TextButton
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
@@ -91,7 +91,7 @@ class HostileStage(WidgetApp):
     def show(self, text: str) -> None:
         """Put one text into every place."""
         flat, tall = line(text), block(text)
-        hold = RateLimitHold(flat, samples.NOON) if len(text) % 2 else None
+        hold = samples.NOON if len(text) % 2 else None
         self.query_one(HeaderBar).show(HeaderInfo(flat, host=flat, key=flat, connection=flat, requests=flat, hold=hold))
         self.query_one(Breadcrumbs).show([flat, flat, flat], (flat, (flat, Role.BAD)))
         bar = self.query_one(FilterBar)

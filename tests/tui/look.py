@@ -32,9 +32,9 @@ A = TypeVar("A", bound=App[Any])
 OBSERVED = (
     CopyRequested, HintClicked, PanelClosed, WorkerFailed, ConfirmDialog.Closed,
     Breadcrumbs.LevelClicked, DetailView.LinkOpened, LinkLines.LinkOpened, ProblemPanel.NextStepRequested,
-    FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.ContextToggled, EventLog.FollowChanged,
-    EventLog.LineOpened, EventLog.MatchRequested, RecordTable.RowHighlighted, RecordTable.RowOpened,
-    RecordTable.SortRequested, StatusBar.RestRequested,
+    FilterBar.Changed, FilterBar.Submitted, FilterBar.Cancelled, EventLog.FollowChanged,
+    EventLog.LineOpened, RecordTable.RowHighlighted, RecordTable.RowOpened,
+    RecordTable.SideReached, RecordTable.SortRequested, StatusBar.RestRequested,
 )  # fmt: skip
 
 

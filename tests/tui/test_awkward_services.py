@@ -195,6 +195,41 @@ async def test_a_service_that_dies_and_comes_back(tmp_path: Path) -> None:
         await look(driven, "back")
 
 
+async def test_what_was_never_read_has_the_same_reason_on_every_screen_and_no_number(tmp_path: Path) -> None:
+    service = AwkwardService()
+    service.say("GET", "/.*", Said(200, PAGE, content_type="text/html"))
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("tries again now.", 30)
+        said = [row.strip("┃ ") for row in driven.text.splitlines()[4:20] if row.strip("┃ ")]
+        assert len(said) > 2
+        for key, crumb in {"asterisk": "Run wall", "L": "Tail ›", "I": "Overview"}.items():
+            await driven.reaches(crumb, "1", key)
+            await driven.shows(said[-1])
+            rows = [row.strip("┃│ ") for row in driven.text.splitlines()]
+            assert [row for row in rows if row in said] == said, driven.text
+            assert "0 live" not in driven.text
+            assert "problems 0" not in driven.text
+
+
+async def test_every_pane_says_since_when_it_is_not_read(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=(120, 36)) as driven:
+        await driven.comes("9b7e")
+        await driven.press("asterisk")
+        await driven.comes("3 live")
+        service.is_dead = True
+        await driven.comes("offline since", 30)
+        await driven.pass_time(90)
+        assert driven.text.count("not read since 12:") == 3
+        assert "silent 4m" not in driven.text, "what a run does is not known"
+        await driven.reaches("Overview", "I")
+        frames = driven.text.count("╰") + driven.text.count("┗")
+        assert driven.text.count("not read since 12:") == frames, driven.text
+        await driven.press("1", "enter")
+        await driven.comes("events · not read since 12:")
+        assert "poll" not in driven.text
+
+
 async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:
@@ -211,6 +246,21 @@ async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
         service.is_dead = False
         await driven.comes("LIVE  1×", 30)
         assert f"REPLAY  {at} of" not in driven.text
+
+
+async def test_a_replay_opened_while_a_service_is_dead_is_not_live(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("9b7e")
+        await driven.select(noon.LIVE)
+        await driven.reaches("follow", "enter")
+        service.is_dead = True
+        await driven.comes("offline since 12:", 30)
+        (lost_at,) = re.findall(r"offline since (\S+),", driven.text)
+        await driven.reaches(f"of {lost_at}", "m")
+        await driven.shows(re.compile(rf"event .* not read since {lost_at}"))
+        await driven.reaches(re.compile(rf"REPLAY  {lost_at} of {lost_at} .* not read since"), "left", "left", "end")
+        assert "caught up with the run" not in driven.text
 
 
 @pytest.mark.exhaustive

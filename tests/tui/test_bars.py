@@ -11,7 +11,7 @@ from runwatch.tui.core.messages import HintClicked
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FILTER_HINTS
-from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.text.safe_text import line
@@ -28,7 +28,7 @@ HINTS = (
 
 def held(seconds: float) -> HeaderInfo:
     header = samples.header()
-    hold = RateLimitHold(line("rate_limited"), samples.NOON + timedelta(seconds=seconds))
+    hold = samples.NOON + timedelta(seconds=seconds)
     return HeaderInfo(header.profile, host=header.host, key=header.key, hold=hold)
 
 
@@ -91,6 +91,19 @@ async def test_the_countdown_of_a_hold_stays_at_eighty_columns_and_counts() -> N
         bar.tick()
         await pilot.pause()
         assert lines_of(app)[0].endswith("reads again in 0:00 · r asks now")
+
+
+@pytest.mark.parametrize("lost", ["✗ offline since 12:01:07", "✗ no answer since 2025-12-31 12:01:07"])
+@pytest.mark.parametrize("is_held", [False, True])
+async def test_production_and_read_only_stay_whole_while_the_service_is_lost_or_held(lost: str, is_held: bool) -> None:
+    connection = (label_span(lost), label_span(", trying again every 3 s"))
+    hold = held(23).hold if is_held else None
+    header = HeaderInfo(line("p" * 60), is_production=True, read_only=True, connection=connection, hold=hold)
+    async with running(Stage(HeaderBar(header))) as (app, _):
+        shown = lines_of(app)[0]
+        assert shown.startswith(" ppppp")
+        assert "  PRODUCTION  READ-ONLY   " in shown
+        assert shown.endswith("429 · reads again in 0:23" if is_held else lost)
 
 
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:

@@ -53,7 +53,7 @@ def test_a_message_is_nested_in_its_widget_unless_several_post_it() -> None:
         import_module(module.name)
     messages = [kind for kind in subclasses(Message) if kind.__module__.startswith("runwatch.tui.")]
     homes = {kind.__module__.removeprefix("runwatch.tui.") for kind in messages if "." not in kind.__qualname__}
-    assert homes == {"core.messages", "app.key_queue"}
+    assert homes == {"core.messages", "shell.key_queue"}
 
 
 def test_a_handler_of_a_message_that_is_not_there_is_found() -> None:

@@ -60,7 +60,8 @@ async def test_the_parts_of_the_help_and_the_pages_of_the_manual(tmp_path: Path)
         await driven.press("greater_than_sign")
         assert headings(driven) == [
             "Symbols, and their ASCII forms", "Filters, for every list and for events",
-            "States of a pane, in the lower left of its frame", "Files, version and memory",
+            "States of a pane, in the lower left of its frame", "States of a pane, above it",
+            "Files, version and memory",
         ]  # fmt: skip
         await driven.press("greater_than_sign")
         assert headings(driven) == ["How the service works"]

@@ -132,18 +132,23 @@ async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, 
         assert set(driven.table.shown_columns) >= {"time", "code", "http", "request", "instance"}
 
 
-async def test_an_id_has_the_room_that_no_reason_in_sight_needs_and_gives_it_back_without_a_column_leaving(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_a_long_reason_that_is_scrolled_to_moves_no_column(tmp_path: Path, size: tuple[int, int]) -> None:
     shown = [run(f"ex_01HXE{number:021}", created_at=f"2026-11-21T11:{59 - number}:00Z") for number in range(40)]
-    rest = run("ex_old", "failed", reason="a_reason_of_many_cells_is_here", created_at="2026-11-01T00:00:00Z")
-    async with console(ScriptedService(runs=[*shown, rest], account=None), tmp_path, size=SIZES[0]) as driven:
-        await driven.comes(shown[3].id)
-        before = driven.table.shown_columns
+    reason = "needs_review_of_sources_without_verdict"
+    rest = [
+        run(f"ex_02HXE{number:021}", "failed", reason=reason, created_at="2026-11-01T00:00:00Z") for number in range(80)
+    ]
+    async with console(ScriptedService(runs=[*shown, *rest], account=None), tmp_path, size=size) as driven:
+        await driven.comes("…0003 " if size[0] < 100 else shown[3].id)
+        head = driven.lines[3]
         await driven.press("end")
-        await driven.comes("a_reason_of_many_cells")
-        await driven.hides(shown[-3].id)
-        assert driven.table.shown_columns == before
+        await driven.comes("needs_review_of_")
+        await driven.shows("…0079 " if size[0] < 100 else rest[-1].id)
+        assert driven.lines[3] == head
+        await driven.press("home")
+        await driven.hides("needs_review_of_")
+        assert driven.lines[3] == head
 
 
 async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path) -> None:

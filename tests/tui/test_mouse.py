@@ -9,11 +9,13 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widget import Widget
 
+from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.view.overview.links import LinkSpan, ViewLink
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from tests.support.builders import run
 from tests.support.hostile import CORPUS
@@ -87,10 +89,26 @@ async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -
     async with Stage(bar).run_test(size=(80, 20)) as pilot:
         await pilot.pause()
         assert await drag(pilot, bar, (1, 0), (17, 0)) == "[Events] │ Policy"
+        assert await drag(pilot, bar, (2, 0), (7, 0)) == "Events"
+        assert await drag(pilot, bar, (7, 0), (2, 0)) == "Events"
         assert bar.active == "a"
         await pilot.click(bar, offset=(14, 0))
         await pilot.pause()
         assert bar.active == "b"
+
+
+async def test_the_text_of_the_last_line_is_copied_as_it_was_when_it_was_selected(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        driven.app.notify_user("a call failed", Role.BAD)
+        bar = driven.app.screen.query_one(StatusBar)
+        assert await drag(driven.pilot, bar, (1, 0), (13, 0)) == "a call failed"
+        bar.clear_notice()
+        assert driven.app.screen.get_selected_text() == "a call failed"
+        await driven.reaches("Copied selection", "y")
+        assert await drag(driven.pilot, bar, (1, 0), (6, 0)) == "Copied"
+        driven.app.notify_user("another call failed", Role.BAD)
+        await driven.shows("another call failed")
+        assert not driven.app.screen.selections
 
 
 async def test_a_click_opens_a_link_and_selecting_over_it_does_not(tmp_path: Path) -> None:

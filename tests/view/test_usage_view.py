@@ -15,10 +15,10 @@ from runwatch.records.api_key import ApiKey
 from runwatch.records.arm import Arm
 from runwatch.records.usage import Period, Usage
 from runwatch.settings.view_state import ViewState
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, parse_filter, quote_value
 from runwatch.view.reports.usage import NameLookup, build_receipts_view, usage_sections
-from runwatch.view.resources.account import account_sections
+from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role
@@ -84,10 +84,12 @@ def test_saved_models_of_one_model_are_added_up() -> None:
     names = NameLookup({"a": Arm({"arm_id": "a", "model_id": "ember"}), "b": Arm({"arm_id": "b", "model_id": "ember"})})
     arms = [{"arm_id": "a", "usd": 0.1, "selected_count": 2}, {"arm_id": "b", "usd": 0.25, "selected_count": 1},
             {"arm_id": "gone", "usd": 0.05, "selected_count": 1}]  # fmt: skip
-    models = by_label(shown(Usage({"by_arm": arms}), names)["Spend by model"])
+    period = {"from": "2026-11-20", "to": "2026-11-20"}
+    models = by_label(shown(Usage({"period": period, "by_arm": arms}), names)["Spend by model"])
     assert "0.3500  3 selections" in models["ember"].text
-    assert models["ember"].target == ViewState("receipts", filter="model=ember")
-    assert models["not known here"].target is None
+    day = "completed>=2026-11-20 completed<2026-11-21"
+    assert models["ember"].target == ViewState("receipts", filter=f"{day} arm=a | {day} arm=b")
+    assert models["not known here"].target == ViewState("receipts", filter=f"{day} arm=gone")
 
 
 def test_without_any_known_model_there_is_no_plot_by_model() -> None:
@@ -217,7 +219,7 @@ def test_a_value_that_no_filter_can_hold_has_none() -> None:
 
 
 def test_the_account_says_what_is_left_and_leads_to_it() -> None:
-    left = by_label(account_sections(builders.account(), CONTEXT)[0])
+    left = by_label(build_sections(ACCOUNT, builders.account(), CONTEXT)[0])
     assert left["live now"].target == ViewState("runs", filter="is:live")
     assert left["fees"].text == "0.05 USD a run, 0.4 USD a review"
     assert left["resets"].text.startswith("in 10d, 12-01")
@@ -229,7 +231,8 @@ def test_a_limit_of_null_is_none() -> None:
         "concurrency": {"limit": None, "running": 0}, "rate_limit_rpm": None,
     }  # fmt: skip
     sections = {
-        str(section.title): by_label(section) for section in account_sections(builders.account(quota=quota), CONTEXT)
+        str(section.title): by_label(section)
+        for section in build_sections(ACCOUNT, builders.account(quota=quota), CONTEXT)
     }
     assert sections["Limits"]["runs"].text == "41 used, unlimited"
     assert sections["Limits"]["live now"].text == "0, unlimited"
@@ -240,7 +243,7 @@ def test_a_limit_of_null_is_none() -> None:
 
 def test_a_limit_that_is_not_reported_is_not_called_unlimited() -> None:
     account = builders.account(quota={"executions": {"used": 41}})
-    sections = {str(section.title): by_label(section) for section in account_sections(account, CONTEXT)}
+    sections = {str(section.title): by_label(section) for section in build_sections(ACCOUNT, account, CONTEXT)}
     assert sections["Limits"]["runs"].text == "41"
     assert sections["Quota"]["executions.limit"].text == "–"
 

@@ -185,15 +185,12 @@ class CallExecutor:
         history: AttemptHistory,
         attempt: _Attempt,
     ) -> tuple[T, HttpResponse]:
-        lost = None
         try:
             response = await self._transport.send(call.request)
-        except ConnectionLostError as error:
-            lost = error
-        if lost is not None:
+        except ConnectionLostError as lost:
             attempt.error = lost.kind
             attempt.received_bytes = lost.received_bytes
-            raise error_builder.build_no_response(lost, call, history, self._target)
+            raise error_builder.build_no_response(lost, call, history, self._target) from None
         attempt.response = response
         attempt.ended = self._clock.monotonic()
         if not response.is_success:
@@ -208,9 +205,8 @@ class CallExecutor:
                 raise UnreadableBodyError(response.flaw)
             return await read(response), response
         except UnreadableBodyError as error:
-            reason = str(error)
-        attempt.error = UNUSABLE_ERROR
-        raise error_builder.build_unusable_response(reason, response, call, history)
+            attempt.error = UNUSABLE_ERROR
+            raise error_builder.build_unusable_response(str(error), response, call, history) from None
 
     def _close_gate(self, problem: Problem, response: HttpResponse, call: OperationCall) -> float:
         """Close the gate after a 429 and return the seconds. Any code but ``quota_exceeded`` holds the whole origin."""

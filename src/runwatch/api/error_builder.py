@@ -46,12 +46,12 @@ _LOST: Final = {
 _NOT_RUNNING: Final = ("The local service is not running", "Start the console again, or use any command with --local.")
 """Title and usual next step for a refused connection to the local service, which both suggestions start."""
 
-_ASK_AGAIN: Final = (
-    "It is not known whether the service did it. Ask again with the same idempotency key and the same bytes; "
+_RETRY: Final = (
+    "It is not known whether the service did it. Retry with the same idempotency key and the same bytes; "
     "it is done once at most."
 )
 _LOOK: Final = (
-    "It is not known whether the service did it, and the request had no idempotency key. Look before asking again."
+    "It is not known whether the service did it, and the request had no idempotency key. Look before you retry."
 )
 
 
@@ -151,7 +151,7 @@ def _facts(
     call: OperationCall, history: AttemptHistory, detail: str | None, hint: str | None, *, outcome_known: bool
 ) -> CallFacts:
     """Return what every error says; an unknown outcome has to be settled before any other next step."""
-    settle = _LOOK if call.request.key is None else _ASK_AGAIN
+    settle = _LOOK if call.request.key is None else _RETRY
     return CallFacts(
         operation=call.operation.id,
         attempts=history.attempts,
@@ -164,7 +164,7 @@ def _facts(
 
 def _next_step(status: int, wait_s: float | None, *, is_synthetic: bool) -> str | None:
     if wait_s is not None:
-        return f"Wait {wait_s:.0f} s, then ask again."
+        return f"Wait {wait_s:.0f} s, then try again."
     if status == 401:
         return "Check the key of this profile."
     if is_synthetic:

@@ -12,6 +12,9 @@ from runwatch.records.problem import NOT_A_PROBLEM, PROBLEM_TYPE, Problem, synth
 REDIRECT_REFUSED: Final = "redirect_refused"
 """Code of the synthetic Problem for a redirect."""
 
+_BODY_KINDS: Final = {"text/html": "HTML", "application/xhtml+xml": "HTML", "text/plain": "plain text"}
+"""Media types as users know them."""
+
 EXCERPT_CHARACTERS: Final = 200
 """How much of a foreign body is quoted."""
 
@@ -37,16 +40,9 @@ def parse_problem(response: HttpResponse) -> tuple[Problem, bool]:
     problem = _parsed(response)
     if problem is not None:
         return problem, False
-    kind = _kind_of_body(response)
+    kind = _BODY_KINDS.get(response.media_type)
     title = f"The answer did not come from the API{f' ({kind})' if kind else ''}"
     return synthetic_problem(NOT_A_PROBLEM, title, response.status, describe_body(response)), True
-
-
-def _kind_of_body(response: HttpResponse) -> str:
-    """Name the media type as users know it; empty where the response is JSON or has no type."""
-    if response.media_type in {"text/html", "application/xhtml+xml"}:
-        return "HTML"
-    return "plain text" if response.media_type == "text/plain" else ""
 
 
 def describe_body(response: HttpResponse) -> str:

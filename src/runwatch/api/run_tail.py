@@ -1,7 +1,7 @@
 """Event tail of a run, as a pure step function (manual: decisions, "Event tail"; manual: interface, "Events").
 
-``RunTail`` says what to read next and receives the result; it neither waits nor reads.
-:class:`runwatch.api.run_follower.RunFollower` does the reading.
+``RunTail`` says what to read next and receives the result; it neither waits nor reads. The caller reads, and waits
+where it says so (:mod:`runwatch.store.live.stored_run_tail`).
 
 No event is lost or doubled when pages overlap, repeat, or return the whole list or parts of it again: the caller stores
 each page first and passes on what was new. The tail gets whole pages, because repeated events also show the service's

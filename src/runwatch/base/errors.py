@@ -15,7 +15,6 @@
     │   └── UntrustedSocketError   its socket does not belong to the user alone; nothing was sent
     ├── EditorError                a text could not be written in the user's editor (runwatch.tui.terminal.editor)
     ├── RefusalError               the local service responds with a Problem (runwatch.service.errors)
-    │   └── FormRefusalError       a browser gets a separate page for it (runwatch.service.http.html_pages)
     ├── OutboundError              a call of the local service to another server failed (runwatch.service.outbound)
     ├── ProviderError              a model provider gave no usable response (runwatch.service.models.providers.types)
     └── ApiError                   a call of the service failed (runwatch.api.errors)

@@ -358,7 +358,7 @@ def _flush_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def rename_aside(path: Path, suffix: str) -> Path:
+def copy_aside(path: Path, suffix: str) -> Path:
     """Copy a file beside itself as ``name.suffix`` (mode 0600), and return the copy.
 
     Raises:

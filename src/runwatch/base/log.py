@@ -73,7 +73,7 @@ class _JsonLines(logging.Formatter):
         return json.dumps(entry, ensure_ascii=True)
 
 
-class MaxLevelFilter(logging.Filter):
+class LineRateFilter(logging.Filter):
     """Limits the lines of a logger a minute; the first line of the next minute counts those left out."""
 
     def __init__(self, lines: int, monotonic: Callable[[], float] = time.monotonic) -> None:

@@ -95,16 +95,11 @@ def pause_collection() -> Iterator[None]:
             gc.enable()
 
 
-class _Staying:
-    """Counts long-lived objects.
+_skipped = 0
+"""Number of long-lived objects that walks skip."""
 
-    Attributes:
-        left_out: Number of objects that later walks skip.
-        new: Number of objects since.
-    """
-
-    left_out = 0
-    new = 0
+_new = 0
+"""Number of long-lived objects since."""
 
 
 def note_long_lived(count: int) -> None:
@@ -113,11 +108,11 @@ def note_long_lived(count: int) -> None:
     Skipped objects are still freed when the last reference goes, unless they refer to each other in a cycle: those are
     never freed. So this happens rarely.
     """
-    _Staying.new += count
-    if _Staying.new >= max(MANY_OBJECTS, _Staying.left_out):
+    global _skipped, _new
+    _new += count
+    if _new >= max(MANY_OBJECTS, _skipped):
         gc.freeze()
-        _Staying.left_out += _Staying.new
-        _Staying.new = 0
+        _skipped, _new = _skipped + _new, 0
 
 
 async def free_in_slices(things: list[Any]) -> None:

@@ -33,12 +33,11 @@ _UNSAFE_BLOCK: Final = lazy_pattern(f"[{_UNSAFE_CLASS}]")
 _UNSAFE_LINE: Final = lazy_pattern(f"[{_UNSAFE_CLASS}\t\n]")
 
 # A letter needs at most a handful of marks; hundreds of them overwrite the lines above and below.
-_MARKS: Final = lazy_pattern(
-    "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
-    "\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
+_MARK: Final = (
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
-    "\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+    "\u0f71-\u0f84\u0f8d-\u0fbc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
+_MARKS: Final = lazy_pattern(f"({_MARK}{{4}}){_MARK}+")
 
 
 def _visible(match: re.Match[str]) -> str:

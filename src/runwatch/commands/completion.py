@@ -52,7 +52,7 @@ def _values() -> dict[str, tuple[str, ...]]:
 
 
 def _valued() -> list[str]:
-    return sorted(flag.name for flag in all_options().values() if flag.kind != "switch" and not flag.hidden)
+    return sorted(flag.name for flag in all_options().values() if flag.metavar and not flag.hidden)
 
 
 def _named_flags() -> list[str]:

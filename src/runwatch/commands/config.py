@@ -42,7 +42,7 @@ def show(call: Invocation) -> int:
     """``config show``: print every setting with its value and source, then the effective address."""
     from runwatch.commands.shared.session import load_settings, make_resolver
 
-    chosen = make_resolver(call, load_settings(call))
+    chosen = make_resolver(call, load_settings(call, with_commands=True))
     rows = [_row(item) for item in chosen.values()]
     address = chosen.base_url()
     if address is not None:
@@ -63,7 +63,11 @@ def get(call: Invocation) -> int:
     from runwatch.view.text.safe_text import line
 
     key = call.options.name
-    found = [item for item in make_resolver(call, load_settings(call)).values() if f"{item.key}.".startswith(f"{key}.")]
+    found = [
+        item
+        for item in make_resolver(call, load_settings(call, with_commands=True)).values()
+        if f"{item.key}.".startswith(f"{key}.")
+    ]
     if not found:
         setting = find_setting(key)
         if setting is None:

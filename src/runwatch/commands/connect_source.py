@@ -25,7 +25,7 @@ from runwatch.commands.cli.error_report import report_error
 from runwatch.commands.cli.exit_codes import NOT_PERMITTED, REFUSED, SUCCESS, exit_code
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.models import KNOWN, SAVE, ask_data_classes, print_outcome, with_data_classes
-from runwatch.commands.shared.list_reader import NOT_OFFERED, read_all
+from runwatch.commands.shared.list_reader import read_all
 from runwatch.commands.shared.record_printer import print_record
 from runwatch.commands.shared.record_reader import read_one
 from runwatch.commands.shared.secret_entry import read_secret
@@ -45,8 +45,9 @@ from runwatch.commands.shared.writes import require_write_access, send_write
 from runwatch.records.arm import Arm
 from runwatch.records.model import CatalogEntry, Deployment, SyncedModels
 from runwatch.records.named_models import NAMED_MODELS
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.records.record import Record
-from runwatch.records.source import KEYLESS, SourceConnection, SourceProfile, find_connected
+from runwatch.records.source import KEYLESS, PROTOCOLS, SourceConnection, SourceProfile, find_connected
 from runwatch.view.actions.fields import DEFAULT_DATA_CLASS
 from runwatch.view.actions.sources import describe_missing_models, first_scheme
 from runwatch.view.problems.source_failures import explain_failure
@@ -56,13 +57,8 @@ from runwatch.view.text.safe_text import line
 DISCONNECT: Final = "deleteSourceConnectionsByConnectionId"
 EDIT: Final = "patchArmsByArmId"
 
-COMPATIBLE: Final[Mapping[str, tuple[str, str]]] = {
-    "openai_compatible": ("openai_compatible", "openai_chat"),
-    "anthropic_compatible": ("anthropic_compatible", "anthropic_messages"),
-}
-"""Source and protocol of servers at custom addresses, by the option for the address. The source ids are not in the
-specification.
-"""
+COMPATIBLE: Final = {source_id: protocol for protocol, source_id in reversed(PROTOCOLS.items())}
+"""The usual protocol of servers at custom addresses, by their source, which is also the option for the address."""
 
 SOURCE_REPORTED: Final = "source_reported"
 """Pricing basis of a model whose price the source lists itself."""
@@ -75,8 +71,8 @@ _REFUSALS: Final = (REFUSED, NOT_PERMITTED)
 
 R = TypeVar("R", bound=Record)
 
-NAMED: Final = 5
-"""Maximum number of models to list if the user named none."""
+MAX_LISTED_MODELS: Final = 5
+"""So many models are listed if the user named none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +131,13 @@ def parse_source_options(call: Invocation) -> SourceRequest:
     if not addresses:
         priced = {"prices": prices} if prices else None
         return SourceRequest(options.source, options.auth_scheme, priced, options.name or options.source)
-    ((kind, url),) = addresses.items()
-    source_id, protocol = COMPATIBLE[kind]
+    ((source_id, url),) = addresses.items()
     parts = urlsplit(url)
     host = parts.hostname or ""
     scheme = options.auth_scheme or ("api_key" if options.key_stdin or options.key_command else None)
     if scheme is None and may_be_loopback(host):
         scheme = KEYLESS
-    endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or protocol}
+    endpoint: dict[str, Any] = {"base_url": url, "protocol_profile": options.protocol or COMPATIBLE[source_id]}
     if prices:
         endpoint["prices"] = prices
     if options.model:
@@ -455,8 +450,8 @@ class _SourceSetup:
         by_name = [line(model.upstream_ref or model.id) for model in _named(called, served)]
         others = len(served) - len(by_name)
         kept = f"the connection has {others or 'no'} {'other' if by_name else 'model'}{'s' * (others != 1)}"
-        more = f" and {len(by_name) - NAMED} more" if len(by_name) > NAMED else ""
-        answered = f"{', '.join(by_name[:NAMED])}{more} answered by name"
+        more = f" and {len(by_name) - MAX_LISTED_MODELS} more" if len(by_name) > MAX_LISTED_MODELS else ""
+        answered = f"{', '.join(by_name[:MAX_LISTED_MODELS])}{more} answered by name"
         if by_name and not others and not has_list:
             return answered
         return f"{answered}, and {kept}" if by_name else kept
@@ -498,7 +493,7 @@ class _SourceSetup:
         wanted = [model for model in found if model.upstream_ref not in missed]
         if asked and not wanted and not missed:
             names = [model.upstream_ref or model.id for model in served]
-            near = closest_words(asked[0], names, NAMED) or names[:NAMED]
+            near = closest_words(asked[0], names, MAX_LISTED_MODELS) or names[:MAX_LISTED_MODELS]
             raise RunwatchError(
                 f"It serves no model {', '.join(asked)}",
                 detail=f"it serves {', '.join(near)}" if near else None,
@@ -525,11 +520,11 @@ class _SourceSetup:
             return
         already = f"; {count} {'is' if count == 1 else 'are'} saved already" if count else ""
         self._report(Step.SAVE, f"no model saved, because --model did not say which{already}")
-        for model in unsaved[:NAMED]:
+        for model in unsaved[:MAX_LISTED_MODELS]:
             name = line(model.upstream_ref or model.model_key or "it")
             self._report_more(f"to save {name}: {self._session.call.command('models save', model.id)}")
-        if len(unsaved) > NAMED:
-            self._report_more(f"and {len(unsaved) - NAMED} more; 'runwatch models list' shows all")
+        if len(unsaved) > MAX_LISTED_MODELS:
+            self._report_more(f"and {len(unsaved) - MAX_LISTED_MODELS} more; 'runwatch models list' shows all")
 
     async def _save_models(self, wanted: Sequence[Deployment], arms: Mapping[str, Arm]) -> None:
         """Save models, and grant the data classes of this call to those that are saved already.
@@ -594,7 +589,7 @@ async def _listed(session: CommandSession, kind: type[R]) -> list[R]:
     try:
         return await read_all(session, kind)
     except ApiProblem as error:
-        if error.status not in NOT_OFFERED:
+        if error.status not in NOT_OFFERED_STATUS:
             raise
         return []
 

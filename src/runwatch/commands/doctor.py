@@ -28,10 +28,10 @@ from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
 from runwatch.commands.cli.exit_codes import SUCCESS, USAGE, exit_code
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED
 from runwatch.commands.shared.row_printer import print_rows
 from runwatch.commands.shared.session import CommandSession, make_resolver, open_session
 from runwatch.records.account import Account, Quota
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.settings.resolver import SettingsResolver, find_ascii_variable
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
@@ -312,7 +312,7 @@ async def _read(session: CommandSession) -> CallResult:
     try:
         return await session.client.request("getAccount")
     except ApiProblem as problem:
-        if problem.status not in NOT_OFFERED:
+        if problem.status not in NOT_OFFERED_STATUS:
             raise
         return await session.client.request("getExecutions", query={"limit": 1})
 

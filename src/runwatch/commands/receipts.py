@@ -81,7 +81,7 @@ def export(call: Invocation) -> int:
     check_not_existing(call, name)
 
     async def work(session: CommandSession) -> int:
-        query = build_query(call, RECEIPTS, session.settings.filters)
+        query = build_query(session, RECEIPTS)
         keep = RecordPrinter(call, session.settings, RECEIPTS).select
         values = await read_list(session, "getReceipts", query, keep)
         receipts = values.records

@@ -48,7 +48,7 @@ def _side_by_side(call: Invocation) -> int:
         return ProfileUsage(session.client.target.profile, used, account)
 
     each = read_profiles(call, read)
-    found = [got.value for got in each.got]
+    found = list(each.got.values())
     if found:
         values = [usage.raw for usage in found]
         RecordPrinter(call, each.settings, PROFILE_USAGE).records(values, dict(enumerate(found)))

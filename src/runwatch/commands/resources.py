@@ -11,11 +11,12 @@ from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import RunwatchError
 from runwatch.commands.cli.grammar import list_paths
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.list_reader import NOT_OFFERED, ListedItems, build_query, read_list
+from runwatch.commands.shared.list_reader import ListedItems, build_query, read_list
 from runwatch.commands.shared.profile_reader import is_multi_profile, read_profiles
 from runwatch.commands.shared.record_printer import RecordPrinter, print_record
 from runwatch.commands.shared.record_reader import list_record_names, read_one
 from runwatch.commands.shared.session import CommandSession, in_session, run_in_session
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.records.record import Record
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
@@ -41,7 +42,11 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
         # The filter may refer to the profile.
         owners = RecordProfiles()
         asked = owners.add_column(spec)
-        each = read_profiles(call, lambda session: _read_profile(session, asked, owners))
+
+        async def read(session: CommandSession) -> ListedItems:
+            return await _read_values(session, asked, RecordPrinter(session.call, session.settings, asked), owners)
+
+        each = read_profiles(call, read)
         ProfilePrinter(call, each.settings, spec).print_lists(each)
         return each.code
 
@@ -53,15 +58,11 @@ def read_named_list(call: Invocation, spec: ResourceSpec[Any]) -> int:
     return run_in_session(call, work)
 
 
-async def _read_profile(session: CommandSession, spec: ResourceSpec[Any], owners: RecordProfiles) -> ListedItems:
-    return await _read_values(session, spec, RecordPrinter(session.call, session.settings, spec), owners)
-
-
 async def _read_values(
     session: CommandSession, spec: ResourceSpec[Any], printer: RecordPrinter, owners: RecordProfiles | None = None
 ) -> ListedItems:
     call = session.call
-    query = build_query(call, spec, session.settings.filters)
+    query = build_query(session, spec)
 
     def keep(values: list[Any]) -> list[Any]:
         subjects: dict[int, Any] = {}
@@ -74,7 +75,7 @@ async def _read_values(
     try:
         return await read_list(session, list_operation(spec.record), query, keep)
     except ApiProblem as problem:
-        if problem.status in NOT_OFFERED:
+        if problem.status in NOT_OFFERED_STATUS:
             can_show = read_operation(spec.record) is not None and (spec.name, "show") in list_paths()
             one = f"; {call.command(f'{spec.name} show')} ID reads one" if can_show else ""
             call.output.note(f"this service offers no list of {spec.name}{one}")
@@ -94,7 +95,6 @@ async def read_record(session: CommandSession, spec: ResourceSpec[Any], record_i
 
     Raises:
         RunwatchError: There is no such record.
-        ApiError: It could not be read.
     """
     operation = read_operation(spec.record)
     if operation is not None:

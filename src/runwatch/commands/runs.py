@@ -40,7 +40,7 @@ async def list_runs(session: CommandSession) -> int:
     """``runs list``: print the runs that the service lists, or those on the watch list if it offers no list."""
     call = session.call
     printer = RecordPrinter(call, session.settings, RUNS)
-    query = build_query(call, RUNS, session.settings.filters)
+    query = build_query(session, RUNS)
     # Data beyond the records is used for tables and filters, never in exact output.
     facts_of = await _read_local_facts(session) if call.options.filter else lambda _: {}
     try:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.closest_word import did_you_mean
 from runwatch.base.errors import UsageError
-from runwatch.base.json import dumps
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.view.resources.resource_index import RESOURCE_INDEX
 
@@ -53,24 +52,18 @@ def schema(call: Invocation) -> int:
     if kind not in kinds:
         hint = f"One of {', '.join(kinds)}."
         raise UsageError(f"'{kind}' is not a kind", detail=did_you_mean(kind, kinds), hint=hint)
-    call.output.text(dumps(_request_schema() if kind == RUN_REQUEST else _record_schema(kind), indent=2) + "\n")
+    if record := record_of_kind(kind):
+        schema = {"title": record.__name__, **_object(record)}
+    else:
+        from runwatch.records.requests.run import RunRequest
+
+        schema = RunRequest.model_json_schema()
+    call.output.json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
     return 0
 
 
-def _request_schema() -> dict[str, Any]:
-    from runwatch.records.requests.run import RunRequest
-
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **RunRequest.model_json_schema()}
-
-
-def _record_schema(kind: str) -> dict[str, Any]:
-    """Return the declared members of a record. No member is required and others may occur: reading is tolerant."""
-    record = record_of_kind(kind)
-    assert record is not None
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": record.__name__, **_object(record)}
-
-
 def _object(record: type[Record]) -> dict[str, Any]:
+    """Return the declared members of a record. No member is required and others may occur: reading is tolerant."""
     meaning = (record.__doc__ or "").strip().partition("\n\n")[0]
     properties: dict[str, Any] = {}
     for name, member in record.MEMBERS.items():

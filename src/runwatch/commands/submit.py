@@ -13,7 +13,7 @@ from runwatch.base.errors import UsageError
 from runwatch.base.json import loads
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.record_printer import RecordPrinter, make_render_context
-from runwatch.commands.shared.run_request import BODY_FLAGS, build_run_body
+from runwatch.commands.shared.run_request import BODY_OPTIONS, build_run_body, list_given
 from runwatch.commands.shared.session import CommandSession
 from runwatch.commands.shared.writes import read_idempotency_key, run_write
 from runwatch.commands.watch import Watcher
@@ -49,8 +49,7 @@ def submit(call: Invocation) -> int:
 
 
 def _refuse_parts(call: Invocation) -> None:
-    others = ("from", "idempotency_key", "dry_run", *BODY_FLAGS)
-    given = [f"--{name.replace('_', '-')}" for name in others if call.options[name]]
+    given = list_given(call, ("--from", "--idempotency-key", "--dry-run", *BODY_OPTIONS))
     if given:
         raise UsageError("--resend sends a saved request unchanged", hint=f"Leave out {', '.join(given)}.")
 
@@ -70,9 +69,7 @@ async def submit_run(session: CommandSession, body: bytes, key: str, *, is_new: 
         is_new: Whether the key cannot have been used before.
 
     Raises:
-        ApiError: It failed. If the outcome is unknown, the request is kept under its key.
-        UsageError: The key belongs to another unconfirmed request.
-        DataError: It cannot be stored; nothing was sent.
+        RunwatchError: As for :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
     """
     session.call.pending_key = key
     request = WriteRequest(SUBMIT, {}, body, key, _label(body))

@@ -24,6 +24,7 @@ from runwatch.commands.shared.record_reader import parse_record_of_kind, read_on
 from runwatch.commands.shared.secret_entry import enter_secret, print_page_address, read_secret
 from runwatch.commands.shared.session import CommandSession, ServiceChoice, in_session, run_in_session
 from runwatch.commands.shared.writes import (
+    confirm_on,
     merge_options,
     read_idempotency_key,
     require_write_access,
@@ -91,7 +92,7 @@ def report(call: Invocation) -> int:
 
     if is_multi_profile(call):
         each = read_profiles(call, read)
-        reports = [ProfileTemplates(got.profile, got.value) for got in each.got]
+        reports = [ProfileTemplates(profile, facts) for profile, facts in each.got.items()]
         # The report is a basis for decisions, so it states what is missing.
         reports += [ProfileTemplates(profile, (), failure=str(error)) for profile, error in each.failed.items()]
         _report(
@@ -157,8 +158,7 @@ def apply(call: Invocation) -> int:
                 "The template cannot be applied now",
                 hint=f"How to clear each blocker: {runwatch_command('templates show', options.template)}",
             )
-        if not call.confirm(f"Apply {options.template} on {choice.target.profile} ({choice.target.host})?"):
-            call.output.note("nothing was changed")
+        if not confirm_on(call, choice, f"Apply {options.template}"):
             return REFUSED
     body = {**subject, **approved, "application_key": key}
     return _send(call, choice, APPLY, f"apply {options.template}", body, key=key)
@@ -178,8 +178,7 @@ def resume(call: Invocation) -> int:
             raise RunwatchError(
                 "The application offers no live proof", hint=runwatch_command("templates show", application_id)
             )
-        if not call.confirm(f"Run the paid live proof of {application_id} on {choice.target.profile}?"):
-            call.output.note("nothing was changed")
+        if not confirm_on(call, choice, f"Run the paid live proof of {application_id}"):
             return REFUSED
     return _send(call, choice, RESUME, f"{action} {application_id}", body, record_id=application_id)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.api.errors import ApiProblem
+from runwatch.api.client import Client
+from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import dumps
 from runwatch.commands.cli.error_report import report_error
@@ -14,12 +17,13 @@ from runwatch.commands.cli.exit_codes import status_exit_code
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.cli.short_ids import name_seen_id
 from runwatch.commands.shared.list_reader import DEFAULT_LIMIT, check_list_is_missing
-from runwatch.commands.shared.rate_limited_client import apply_published_limit
 from runwatch.commands.shared.record_printer import make_render_context
 from runwatch.commands.shared.session import CommandSession, run_in_session
 from runwatch.records.event import RunEvent
+from runwatch.records.record import Page
 from runwatch.records.run import Run
 from runwatch.records.states import is_final
+from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget
 from runwatch.store.live.stored_run_tail import follow_run
 from runwatch.store.state.changes import ReadFailure
 from runwatch.store.state.failure_kind import FailureKind
@@ -65,6 +69,30 @@ async def _live_runs(session: CommandSession) -> list[str]:
     return [run.id for run in reversed(runs) if run.id and not run.is_final]
 
 
+class PacedReads:
+    """Reads runs and their events when the request budget lets them go (manual: decisions, "Request budget")."""
+
+    def __init__(self, client: Client, budget: RequestBudget, clock: Clock) -> None:
+        self._client = client
+        self._budget = budget
+        self._clock = clock
+        self._turns = asyncio.Lock()
+
+    async def get_run(self, execution_id: str) -> Run:
+        await self._wait_for_turn()
+        return await self._client.get_run(execution_id)
+
+    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]:
+        await self._wait_for_turn()
+        return await self._client.list_events(execution_id, after=after)
+
+    async def _wait_for_turn(self) -> None:
+        async with self._turns:
+            while (wait := self._budget.background_wait_s()) > 0:
+                await self._clock.sleep(wait)
+            self._budget.note_sent()
+
+
 class Watcher:
     """Follows runs and prints their events.
 
@@ -78,6 +106,10 @@ class Watcher:
         self._call = session.call
         self._output = session.call.output
         self._ids = ids
+        client, clock = session.client, session.call.clock
+        limit = None if client.target.is_loopback else UNKNOWN_REMOTE_RPM
+        self._budget = RequestBudget(clock, limit, is_published=False)
+        self._reads = PacedReads(client, self._budget, clock)
         self.statuses: dict[str, str | None] = {}
         self.states: dict[str, set[str | None]] = {run_id: set() for run_id in ids}
         self._quiet_until = 0.0
@@ -91,11 +123,14 @@ class Watcher:
 
         Raises:
             ApiError: The only run cannot be followed.
-            DataError: The database is not usable.
         """
         self._call.on_interrupt = "The runs continue; watching them again starts with the events seen so far."
         await self._session.forget_old_events()
-        await apply_published_limit(self._session.client, self._call.clock)
+        # If the account cannot be read, later requests fail the same way and report it.
+        with contextlib.suppress(ApiError):
+            quota = (await self._session.client.get_account()).quota
+            if quota is not None and quota.rate_limit_rpm:
+                self._budget.publish(quota.rate_limit_rpm)
         if len(self._ids) == 1:
             await self._follow(self._ids[0])
             return self._exit_code([])
@@ -127,7 +162,7 @@ class Watcher:
         session = self._session
         status: str | None = None
         events = follow_run(
-            session.client,
+            self._reads,
             await session.scope(),
             session.events,
             run_id,
@@ -141,7 +176,7 @@ class Watcher:
             if event.ends_run:
                 status = event.state
         if not is_final(status):
-            status = (await session.client.get_run(run_id)).status
+            status = (await self._reads.get_run(run_id)).status
         self.statuses[run_id] = status
 
     def _print(self, run_id: str, event: RunEvent) -> None:
@@ -161,7 +196,7 @@ class Watcher:
         """Print once for all runs why events are delayed, and again if it continues."""
         is_held = failure.kind is FailureKind.RATE_LIMITED
         if is_held:
-            self._session.client.note_limited()
+            self._budget.note_limited()
         now = self._call.clock.monotonic()
         if now < self._quiet_until:
             return

@@ -21,63 +21,63 @@ _REPLACED_BY: Final = {
 class ExecutionQuota(Record):
     """Quota of runs that may still be submitted."""
 
-    limit = integer("limit")
-    used = integer("used")
-    remaining = integer("remaining")
-    reset_at = moment("reset_at")
-    retry_after_s = integer("retry_after_s")
+    limit = integer()
+    used = integer()
+    remaining = integer()
+    reset_at = moment()
+    retry_after_s = integer()
 
 
 class Concurrency(Record):
     """How many runs may be live at once."""
 
-    limit = integer("limit")
-    running = integer("running")
+    limit = integer()
+    running = integer()
 
 
 class Quota(Record):
     """Limits of the organization; ``rate_limit_rpm`` counts requests a minute."""
 
-    executions = one(ExecutionQuota, "executions")
-    concurrency = one(Concurrency, "concurrency")
-    rate_limit_rpm = integer("rate_limit_rpm")
+    executions = one(ExecutionQuota)
+    concurrency = one(Concurrency)
+    rate_limit_rpm = integer()
 
 
 class TopUp(Record):
-    at = moment("at")
-    amount_usd = amount("amount_usd")
-    method = text("method")
-    stripe_event_id = text("stripe_event_id")
-    receipt_emailed = flag("receipt_emailed")
+    at = moment()
+    amount_usd = amount()
+    method = text()
+    stripe_event_id = text()
+    receipt_emailed = flag()
 
 
 class CreditActivity(Record):
     """A change of the wallet."""
 
-    at = moment("at")
-    amount_usd = amount("amount_usd")
-    kind = text("kind")
-    description = text("description")
-    reference = text("reference")
-    receipt_emailed = flag("receipt_emailed")
+    at = moment()
+    amount_usd = amount()
+    kind = text()
+    description = text()
+    reference = text()
+    receipt_emailed = flag()
 
 
 class Balance(Record):
     """The wallet, in US dollars."""
 
-    balance_usd = amount("balance_usd")
-    top_up_history = many(TopUp, "top_up_history")
-    credit_activity = many(CreditActivity, "credit_activity")
-    billing_email = text("billing_email")
+    balance_usd = amount()
+    top_up_history = many(TopUp)
+    credit_activity = many(CreditActivity)
+    billing_email = text()
 
 
 class Billing(Record):
     """Payment terms of the organization."""
 
-    funded_state = text("funded_state")
-    manage_available = flag("manage_available")
-    platform_fee_usd_per_execution = amount("platform_fee_usd_per_execution")
-    review_composer_fee_usd_per_execution = amount("review_composer_fee_usd_per_execution")
+    funded_state = text()
+    manage_available = flag()
+    platform_fee_usd_per_execution = amount()
+    review_composer_fee_usd_per_execution = amount()
 
 
 class ClosedSecret(Record):
@@ -87,9 +87,9 @@ class ClosedSecret(Record):
     ``resource_type`` is ``source_connection``, ``verifier``, ``agent`` or ``webhook``.
     """
 
-    resource_type = text("resource_type")
-    resource_id = text("resource_id")
-    display_name = text("display_name")
+    resource_type = text()
+    resource_id = text()
+    display_name = text()
 
     @property
     def advice(self) -> str:
@@ -111,15 +111,15 @@ class Account(Record):
     KIND = "account"
     WIRE = Wire("/v1/account", "", "tenant_id")
 
-    tenant_id = text("tenant_id")
-    authenticated_principal_id = text("authenticated_principal_id")
-    display_name = text("display_name")
-    quota_tier = text("quota_tier")
-    is_demo = flag("is_demo")
-    quota = one(Quota, "quota")
-    balance = one(Balance, "balance")
-    billing = one(Billing, "billing")
-    closed_secrets = many(ClosedSecret, "closed_secrets")
+    tenant_id = text()
+    authenticated_principal_id = text()
+    display_name = text()
+    quota_tier = text()
+    is_demo = flag()
+    quota = one(Quota)
+    balance = one(Balance)
+    billing = one(Billing)
+    closed_secrets = many(ClosedSecret)
 
     @property
     def balance_usd(self) -> Decimal | None:
@@ -144,6 +144,6 @@ class TopUpIntent(Record):
 
     KIND = "top_up_intent"
 
-    intent_id = text("intent_id")
-    continue_url = text("continue_url")
-    expires_at = moment("expires_at")
+    intent_id = text()
+    continue_url = text()
+    expires_at = moment()

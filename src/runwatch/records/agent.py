@@ -11,9 +11,9 @@ class ReviewAgent(Record):
     KIND = "agent"
     WIRE = Wire("/v1/review-composer/agents", "agents", "arm_id")
 
-    arm_id = text("arm_id")
-    display_name = text("display_name")
-    endpoint_url = text("endpoint_url")
-    repository = text("repository")
-    status = text("status")
-    status_reason = text("status_reason")
+    arm_id = text()
+    display_name = text()
+    endpoint_url = text()
+    repository = text()
+    status = text()
+    status_reason = text()

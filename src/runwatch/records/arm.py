@@ -8,25 +8,25 @@ from runwatch.records.record import Record, Wire, flag, integer, mapping, moment
 class RouteAvailability(Record):
     """Why and since when the route of a saved model is not fully available."""
 
-    status = text("status")
-    reason = text("reason")
-    since = moment("since")
-    until = moment("until")
+    status = text()
+    reason = text()
+    since = moment()
+    until = moment()
 
 
 class AgentEndpoint(Record):
     """Address of an agent; ``auth_ref`` names a credential and never holds one."""
 
-    url = text("url")
-    auth_ref = text("auth_ref")
+    url = text()
+    auth_ref = text()
 
 
 class AgentLifecycle(Record):
     """How an agent handles a job in progress; ``max_runtime_s`` in seconds."""
 
-    long_running = flag("long_running")
-    cancellable = flag("cancellable")
-    max_runtime_s = integer("max_runtime_s")
+    long_running = flag()
+    cancellable = flag()
+    max_runtime_s = integer()
 
 
 class Arm(Record):
@@ -38,37 +38,37 @@ class Arm(Record):
     KIND = "arm"
     WIRE = Wire("/v1/arms", "arms", "arm_id", paged=True, filters=("kind", "status"))
 
-    arm_id = text("arm_id")
-    kind = text("kind")
-    display_name = text("display_name")
-    status = text("status")
-    status_reason = text("status_reason")
-    capability_tags = texts("capability_tags")
-    data_class_grants = texts("data_class_grants")
-    cost_class = text("cost_class")
-    provider = text("provider")
-    model_id = text("model_id")
-    model_deployment_id = text("model_deployment_id")
-    model_lifecycle = text("model_lifecycle")
-    credential_ref = text("credential_ref")
-    connection_id = text("connection_id")
-    connection_name = text("connection_name")
-    endpoint = one(AgentEndpoint, "endpoint")
-    lifecycle = one(AgentLifecycle, "lifecycle")
-    artifact = mapping("artifact")
-    artifact_hash = text("artifact_hash")
-    route_availability = one(RouteAvailability, "route_availability")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
+    arm_id = text()
+    kind = text()
+    display_name = text()
+    status = text()
+    status_reason = text()
+    capability_tags = texts()
+    data_class_grants = texts()
+    cost_class = text()
+    provider = text()
+    model_id = text()
+    model_deployment_id = text()
+    model_lifecycle = text()
+    credential_ref = text()
+    connection_id = text()
+    connection_name = text()
+    endpoint = one(AgentEndpoint)
+    lifecycle = one(AgentLifecycle)
+    artifact = mapping()
+    artifact_hash = text()
+    route_availability = one(RouteAvailability)
+    created_at = moment()
+    updated_at = moment()
 
 
 class AgentPreflight(Record):
     """Whether an agent's endpoint responded at registration."""
 
-    reachable = flag("reachable")
-    reason_code = text("reason_code")
-    http_status = integer("http_status")
-    detail = text("detail")
+    reachable = flag()
+    reason_code = text()
+    http_status = integer()
+    detail = text()
 
 
 class ArmOutcome(Record):
@@ -76,8 +76,8 @@ class ArmOutcome(Record):
 
     KIND = "arm_outcome"
 
-    arm_id = text("arm_id")
-    status = text("status")
-    status_reason = text("status_reason")
-    preflight = one(AgentPreflight, "preflight")
-    artifact_hash = text("artifact_hash")
+    arm_id = text()
+    status = text()
+    status_reason = text()
+    preflight = one(AgentPreflight)
+    artifact_hash = text()

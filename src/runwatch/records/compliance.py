@@ -9,25 +9,25 @@ from runwatch.records.usage import Period, UsageTotals
 
 
 class DecisionResource(Record):
-    type = text("type")
-    id = text("id")  # type: ignore[assignment]
+    type = text()
+    id = text()  # type: ignore[assignment]
 
 
 class Decision(Record):
-    decision_id = text("decision_id")
-    kind = text("kind")
-    action = text("action")
-    resource = one(DecisionResource, "resource")
-    acted_by = text("acted_by")
-    at = moment("at")
-    proposal = mapping("proposal")
+    decision_id = text()
+    kind = text()
+    action = text()
+    resource = one(DecisionResource)
+    acted_by = text()
+    at = moment()
+    proposal = mapping()
 
 
 class Attestation(Record):
     """Digest of the export; the service does not define which bytes it covers."""
 
-    algorithm = text("algorithm")
-    digest = text("digest")
+    algorithm = text()
+    digest = text()
 
 
 class ComplianceExport(Record):
@@ -36,10 +36,10 @@ class ComplianceExport(Record):
     KIND = "compliance_export"
     WIRE = Wire("/v1/compliance-export", "", "")
 
-    schema_version = text("schema_version")
-    period = one(Period, "period")
-    content_policy = mapping("content_policy")
-    receipts_ndjson = text("receipts_ndjson")
-    usage_totals = one(UsageTotals, "usage_totals")
-    decision_log = many(Decision, "decision_log")
-    attestation = one(Attestation, "attestation")
+    schema_version = text()
+    period = one(Period)
+    content_policy = mapping()
+    receipts_ndjson = text()
+    usage_totals = one(UsageTotals)
+    decision_log = many(Decision)
+    attestation = one(Attestation)

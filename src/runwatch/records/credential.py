@@ -13,6 +13,6 @@ class Credential(Record):
     KIND = "credential"
     WIRE = Wire("/v1/credentials", "credentials", "credential_ref")
 
-    credential_ref = text("credential_ref")
-    display_name = text("display_name")
-    created_at = moment("created_at")
+    credential_ref = text()
+    display_name = text()
+    created_at = moment()

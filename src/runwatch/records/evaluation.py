@@ -10,17 +10,17 @@ from runwatch.records.usage import Period
 class DayEvaluation(Record):
     """The verdicts of one check on one day; ``pass_rate`` counts valid verdicts only."""
 
-    day = text("day")
-    verifier_id = text("verifier_id")
-    activity = text("activity")
-    attempted_checks = integer("attempted_checks")
-    valid_customer_verdicts = integer("valid_customer_verdicts")
-    technical_failures = integer("technical_failures")
-    coverage = amount("coverage")
-    total = integer("total")
-    passed = integer("passed")
-    pass_rate = amount("pass_rate")
-    mean_quality_score = amount("mean_quality_score")
+    day = text()
+    verifier_id = text()
+    activity = text()
+    attempted_checks = integer()
+    valid_customer_verdicts = integer()
+    technical_failures = integer()
+    coverage = amount()
+    total = integer()
+    passed = integer()
+    pass_rate = amount()
+    mean_quality_score = amount()
 
 
 class EvalSummary(Record):
@@ -29,6 +29,6 @@ class EvalSummary(Record):
     KIND = "eval_summary"
     WIRE = Wire("/v1/eval-summary", "", "")
 
-    window = one(Period, "window")
-    pass_rate_trend = many(DayEvaluation, "pass_rate_trend")
-    repair_history = many(Proposal, "repair_history")
+    window = one(Period)
+    pass_rate_trend = many(DayEvaluation)
+    repair_history = many(Proposal)

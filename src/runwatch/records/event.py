@@ -29,18 +29,18 @@ class RunEvent(Record):
     KIND = "event"
     WIRE = Wire("/v1/executions/{execution_id}/events", "events", "event_id")
 
-    event_id = text("event_id")
-    execution_id = text("execution_id")
-    slice_id = text("slice_id")
-    type = text("type")
-    state = text("state")
-    reason = text("reason")
-    acted_by = text("acted_by")
-    note = text("note")
-    arm_id = text("arm_id")
-    at = moment("at")
-    verification_check = one(VerificationCheck, "verification_check")
-    recorded_check = one(RecordedCheck, "recorded_check")
+    event_id = text()
+    execution_id = text()
+    slice_id = text()
+    type = text()
+    state = text()
+    reason = text()
+    acted_by = text()
+    note = text()
+    arm_id = text()
+    at = moment()
+    verification_check = one(VerificationCheck)
+    recorded_check = one(RecordedCheck)
 
     def __init__(self, raw: dict[str, Any], text: str | None = None) -> None:
         self._raw = raw

@@ -14,11 +14,11 @@ class GithubConnection(Record):
     KIND = "github"
     WIRE = Wire("/v1/github-connections", "connections", "connection_id")
 
-    connection_id = text("connection_id")
-    repository = text("repository")
-    status = text("status")
-    verification = text("verification")
-    created_at = moment("created_at")
+    connection_id = text()
+    repository = text()
+    status = text()
+    verification = text()
+    created_at = moment()
 
 
 class GithubIntent(Record):
@@ -26,6 +26,6 @@ class GithubIntent(Record):
 
     KIND = "github_intent"
 
-    intent_id = text("intent_id")
-    continue_url = text("continue_url")
-    expires_at = moment("expires_at")
+    intent_id = text()
+    continue_url = text()
+    expires_at = moment()

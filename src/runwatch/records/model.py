@@ -6,61 +6,61 @@ from runwatch.records.record import Record, Wire, many, moment, one, text, texts
 
 
 class RequestedModel(Record):
-    model_key = text("model_key")
-    publisher_id = text("publisher_id")
-    family = text("family")
-    release = text("release")
-    served_variant_id = text("served_variant_id")
-    upstream_ref = text("upstream_ref")
-    resolution_evidence_ref = text("resolution_evidence_ref")
+    model_key = text()
+    publisher_id = text()
+    family = text()
+    release = text()
+    served_variant_id = text()
+    upstream_ref = text()
+    resolution_evidence_ref = text()
 
 
 class ProvenanceSource(Record):
     """The source it was requested from, and who pays there."""
 
-    source_id = text("source_id")
-    source_kind = text("source_kind")
-    connection_id = text("connection_id")
-    access_lane = text("access_lane")
-    commercial_owner = text("commercial_owner")
-    auth_scheme = text("auth_scheme")
+    source_id = text()
+    source_kind = text()
+    connection_id = text()
+    access_lane = text()
+    commercial_owner = text()
+    auth_scheme = text()
 
 
 class ProvenanceDeployment(Record):
     """The route to the source."""
 
-    model_deployment_id = text("model_deployment_id")
-    protocol_profile = text("protocol_profile")
-    location = text("location")
-    route = text("route")
-    pricing_basis = text("pricing_basis")
-    fallback_policy = text("fallback_policy")
+    model_deployment_id = text()
+    protocol_profile = text()
+    location = text()
+    route = text()
+    pricing_basis = text()
+    fallback_policy = text()
 
 
 class ResolvedModel(Record):
     """The model that the source says it used."""
 
-    upstream_ref = text("upstream_ref")
-    source_request_id = text("source_request_id")
-    attestation = text("attestation")
+    upstream_ref = text()
+    source_request_id = text()
+    attestation = text()
 
 
 class Provenance(Record):
     """Provenance of one model attempt; ``resolved`` is missing until a source has responded."""
 
-    schema_version = text("schema_version")
-    requested = one(RequestedModel, "requested")
-    source = one(ProvenanceSource, "source")
-    deployment = one(ProvenanceDeployment, "deployment")
-    resolved = one(ResolvedModel, "resolved")
+    schema_version = text()
+    requested = one(RequestedModel)
+    source = one(ProvenanceSource)
+    deployment = one(ProvenanceDeployment)
+    resolved = one(ResolvedModel)
 
 
 class ReleaseLicense(Record):
     """Terms of use of a release."""
 
-    identifier = text("identifier")
-    commercial_use = text("commercial_use")
-    evidence_ref = text("evidence_ref")
+    identifier = text()
+    commercial_use = text()
+    evidence_ref = text()
 
 
 class Definition(Record):
@@ -69,13 +69,13 @@ class Definition(Record):
     KIND = "definition"
     WIRE = Wire("/v1/model-definitions", "models", "model_key")
 
-    model_key = text("model_key")
-    publisher_id = text("publisher_id")
-    family = text("family")
-    release = text("release")
-    capabilities = texts("capabilities")
-    lifecycle = text("lifecycle")
-    release_license = one(ReleaseLicense, "release_license")
+    model_key = text()
+    publisher_id = text()
+    family = text()
+    release = text()
+    capabilities = texts()
+    lifecycle = text()
+    release_license = one(ReleaseLicense)
 
 
 class Deployment(Record):
@@ -84,85 +84,85 @@ class Deployment(Record):
     KIND = "deployment"
     WIRE = Wire("/v1/model-deployments", "deployments", "model_deployment_id")
 
-    model_deployment_id = text("model_deployment_id")
-    connection_id = text("connection_id")
-    source_id = text("source_id")
-    model_key = text("model_key")
-    served_variant_id = text("served_variant_id")
-    upstream_ref = text("upstream_ref")
-    release_assurance = text("release_assurance")
-    assurance_evidence_ref = text("assurance_evidence_ref")
-    resolved_upstream_ref = text("resolved_upstream_ref")
-    resolution_evidence_ref = text("resolution_evidence_ref")
-    protocol_profile = text("protocol_profile")
-    location = text("location")
-    route = text("route")
-    fallback_policy = text("fallback_policy")
-    pricing_basis = text("pricing_basis")
-    last_tested_at = moment("last_tested_at")
-    status = text("status")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
+    model_deployment_id = text()
+    connection_id = text()
+    source_id = text()
+    model_key = text()
+    served_variant_id = text()
+    upstream_ref = text()
+    release_assurance = text()
+    assurance_evidence_ref = text()
+    resolved_upstream_ref = text()
+    resolution_evidence_ref = text()
+    protocol_profile = text()
+    location = text()
+    route = text()
+    fallback_policy = text()
+    pricing_basis = text()
+    last_tested_at = moment()
+    status = text()
+    created_at = moment()
+    updated_at = moment()
 
 
 class SyncedModels(Record):
     """Response of a sync. Not in the specification: ``left_out``, ``unlisted`` and ``list_failure``."""
 
-    deployments = many(Deployment, "deployments")
-    left_out = texts("left_out")
-    unlisted = texts("unlisted")
-    list_failure = text("list_failure")
+    deployments = many(Deployment)
+    left_out = texts()
+    unlisted = texts()
+    list_failure = text()
 
 
 class ServedVariant(Record):
     """A form in which a source serves a model."""
 
-    served_variant_id = text("served_variant_id")
-    source_id = text("source_id")
-    model_key = text("model_key")
-    upstream_ref = text("upstream_ref")
-    release_assurance = text("release_assurance")
-    assurance_evidence_ref = text("assurance_evidence_ref")
+    served_variant_id = text()
+    source_id = text()
+    model_key = text()
+    upstream_ref = text()
+    release_assurance = text()
+    assurance_evidence_ref = text()
 
 
 class CertificationSubject(Record):
     """Exact subject of a certification."""
 
-    model_key = text("model_key")
-    served_variant_id = text("served_variant_id")
-    source_id = text("source_id")
-    protocol_profile = text("protocol_profile")
-    auth_scheme = text("auth_scheme")
-    location = text("location")
-    route = text("route")
-    pricing_basis = text("pricing_basis")
+    model_key = text()
+    served_variant_id = text()
+    source_id = text()
+    protocol_profile = text()
+    auth_scheme = text()
+    location = text()
+    route = text()
+    pricing_basis = text()
 
 
 class Certification(Record):
     """Evidence that a served variant was tested."""
 
-    certification_id = text("certification_id")
-    evidence_schema_version = text("evidence_schema_version")
-    standing = text("standing")
-    generated_at = moment("generated_at")
-    subject = one(CertificationSubject, "subject")
+    certification_id = text()
+    evidence_schema_version = text()
+    standing = text()
+    generated_at = moment()
+    subject = one(CertificationSubject)
 
 
 class Offering(Record):
     """Offer of a model by a source: protocol, data classes, prices, and certification."""
 
-    served_variant = one(ServedVariant, "served_variant")
-    protocol_profile = text("protocol_profile")
-    auth_scheme = text("auth_scheme")
-    data_classes = texts("data_classes")
-    fallback_policy = text("fallback_policy")
-    location = text("location")
-    route = text("route")
-    pricing_basis = text("pricing_basis")
-    tested_at = moment("tested_at")
-    resolved_upstream_ref = text("resolved_upstream_ref")
-    resolution_evidence_ref = text("resolution_evidence_ref")
-    certification = one(Certification, "certification")
+    served_variant = one(ServedVariant)
+    protocol_profile = text()
+    auth_scheme = text()
+    data_classes = texts()
+    fallback_policy = text()
+    location = text()
+    route = text()
+    pricing_basis = text()
+    tested_at = moment()
+    resolved_upstream_ref = text()
+    resolution_evidence_ref = text()
+    certification = one(Certification)
 
 
 class CatalogConnection(Record):
@@ -171,26 +171,26 @@ class CatalogConnection(Record):
     ``display_name`` is not in the specification.
     """
 
-    access_lane = text("access_lane")
-    commercial_owner = text("commercial_owner")
-    connection_id = text("connection_id")
-    display_name = text("display_name")
+    access_lane = text()
+    commercial_owner = text()
+    connection_id = text()
+    display_name = text()
 
 
 class CatalogSource(Record):
-    source_id = text("source_id")
-    source_kind = text("source_kind")
+    source_id = text()
+    source_kind = text()
 
 
 class ArmTemplate(Record):
     """A body of ``POST /v1/arms`` that saves the entry unchanged."""
 
-    kind = text("kind")
-    display_name = text("display_name")
-    model_deployment_id = text("model_deployment_id")
-    capability_tags = texts("capability_tags")
-    data_class_grants = texts("data_class_grants")
-    cost_class = text("cost_class")
+    kind = text()
+    display_name = text()
+    model_deployment_id = text()
+    capability_tags = texts()
+    data_class_grants = texts()
+    cost_class = text()
 
 
 class CatalogEntry(Record):
@@ -199,13 +199,13 @@ class CatalogEntry(Record):
     KIND = "model"
     WIRE = Wire("/v1/model-catalog", "models", "model_deployment_id")
 
-    model = one(Definition, "model")
-    source = one(CatalogSource, "source")
-    offering = one(Offering, "offering")
-    connection = one(CatalogConnection, "connection")
-    deployment = one(Deployment, "deployment")
-    provenance = one(Provenance, "provenance")
-    arm_registration_template = one(ArmTemplate, "arm_registration_template")
+    model = one(Definition)
+    source = one(CatalogSource)
+    offering = one(Offering)
+    connection = one(CatalogConnection)
+    deployment = one(Deployment)
+    provenance = one(Provenance)
+    arm_registration_template = one(ArmTemplate)
 
     @property
     def id(self) -> str:

@@ -12,15 +12,15 @@ class ModelServer(Record):
     requires a key to list them or ``is_slow``.
     """
 
-    base_url = text("base_url")
-    name = text("name")
-    protocol_profile = text("protocol_profile")
-    models = texts("models")
-    needs_key = flag("needs_key")
-    is_slow = flag("is_slow")
+    base_url = text()
+    name = text()
+    protocol_profile = text()
+    models = texts()
+    needs_key = flag()
+    is_slow = flag()
 
 
 class ModelServerSearch(Record):
     """Result of a search; empty if no port took the request."""
 
-    servers = many(ModelServer, "servers")
+    servers = many(ModelServer)

@@ -11,12 +11,12 @@ class DecisionPacket(Record):
     A completed run only means that observation has ended; ``verdict`` and ``action`` give the outcome.
     """
 
-    version = text("version")
-    verdict = text("verdict")
-    action = text("action")
-    reason = text("reason")
-    policy = mapping("policy")
-    artifact = mapping("artifact")
-    decided_at = moment("decided_at")
-    agent_usage_usd = amount("agent_usage_usd")
-    platform_fee_usd = amount("platform_fee_usd")
+    version = text()
+    verdict = text()
+    action = text()
+    reason = text()
+    policy = mapping()
+    artifact = mapping()
+    decided_at = moment()
+    agent_usage_usd = amount()
+    platform_fee_usd = amount()

@@ -21,6 +21,7 @@ from __future__ import annotations
 import marshal
 import pickle
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from operator import getitem, itemgetter
 from typing import Any, Final
@@ -129,6 +130,7 @@ def _picker(indexes: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
     return lambda values: tuple([values[index] for index in indexes])
 
 
+@dataclass(slots=True, eq=False)
 class _PathValues:
     """How the values at one path of the objects of a list are packed.
 
@@ -140,14 +142,11 @@ class _PathValues:
         parts: The same for the members of objects, and for all items of arrays under :data:`_ITEM`.
     """
 
-    __slots__ = ("codes", "is_own", "is_split", "parts", "table")
-
-    def __init__(self) -> None:
-        self.is_split = False
-        self.is_own = False
-        self.codes: dict[str | bytes | None, int] = {}
-        self.table: list[Any] = []
-        self.parts: dict[str, _PathValues] = {}
+    is_split: bool = False
+    is_own: bool = False
+    codes: dict[str | bytes | None, int] = field(default_factory=dict)
+    table: list[Any] = field(default_factory=list)
+    parts: dict[str, _PathValues] = field(default_factory=dict)
 
     def part(self, name: str) -> _PathValues:
         found = self.parts.get(name)
@@ -183,8 +182,7 @@ class Packer:
 
     def __init__(self, id_member: str) -> None:
         self._id_member = id_member
-        self._root = _PathValues()
-        self._root.is_split = True
+        self._root = _PathValues(is_split=True)
         self._shapes: dict[Hashable, Shape] = {}
         self._new_shapes = 0
 

@@ -19,6 +19,9 @@ PROBLEM_BASE: Final = "https://runwatch.invalid/problems/"
 MAX_TYPE_CHARACTERS: Final = 200
 """How much is shown of a type without a code."""
 
+NOT_OFFERED_STATUS: Final = frozenset({404, 405, 501})
+"""Status codes of a collection or an operation that a service does not offer (manual: decisions, "Lists")."""
+
 NOT_A_PROBLEM: Final = "not_a_problem"
 """Code of a synthetic Problem; no service uses it, so it cannot be mistaken for the service's own."""
 
@@ -30,8 +33,8 @@ _CODE: Final = lazy_pattern(r"[a-z][a-z_]*\Z")
 class FieldError(Record):
     """One field's failure in a ``validation_failed`` Problem."""
 
-    field = text("field")
-    message = text("message")
+    field = text()
+    message = text()
 
 
 class Problem(Record):
@@ -40,13 +43,13 @@ class Problem(Record):
     KIND = "problem"
     WIRE = Wire(path="", items="problems", id="instance")
 
-    type = text("type")
-    title = text("title")
-    status = integer("status")
-    instance = text("instance")
-    detail = text("detail")
-    errors = many(FieldError, "errors")
-    retry_after_s = integer("retry_after_s")
+    type = text()
+    title = text()
+    status = integer()
+    instance = text()
+    detail = text()
+    errors = many(FieldError)
+    retry_after_s = integer()
 
     @property
     def code(self) -> str:

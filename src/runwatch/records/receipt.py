@@ -15,71 +15,71 @@ from runwatch.records.states import CUT, describe_incomplete
 class Declaration(Record):
     """A tenant's own statement that a check is deterministic; it does not restrict anything."""
 
-    status = text("status")
-    method = text("method")
-    declared_at = moment("declared_at")
-    statement = text("statement")
-    verifier_revision = integer("verifier_revision")
+    status = text()
+    method = text()
+    declared_at = moment()
+    statement = text()
+    verifier_revision = integer()
 
 
 class ReceiptVerifier(Record):
     """The check of a slice's output, and its verdict."""
 
-    identity = text("identity")
-    id = text("id")  # type: ignore[assignment]
-    hash = text("hash")
-    verifier_id = text("verifier_id")
-    is_correct = flag("is_correct")
-    quality_score = amount("quality_score")
-    anchor_results = mapping("anchor_results")
-    correctness_declaration = one(Declaration, "correctness_declaration")
+    identity = text()
+    id = text()  # type: ignore[assignment]
+    hash = text()
+    verifier_id = text()
+    is_correct = flag()
+    quality_score = amount()
+    anchor_results = mapping()
+    correctness_declaration = one(Declaration)
 
 
 class Selected(Record):
     """The option that a route selected."""
 
-    arm_id = text("arm_id")
-    provider = text("provider")
-    model_key = text("model_key")
-    model_deployment_id = text("model_deployment_id")
-    connection_id = text("connection_id")
-    access_lane = text("access_lane")
+    arm_id = text()
+    provider = text()
+    model_key = text()
+    model_deployment_id = text()
+    connection_id = text()
+    access_lane = text()
 
 
 class Route(Record):
     """How the model was chosen; ``ranking`` may be a text, an array or an object."""
 
-    ranking = anything("ranking")
-    selected = one(Selected, "selected")
-    fallback_used = flag("fallback_used")
+    ranking = anything()
+    selected = one(Selected)
+    fallback_used = flag()
 
 
 class ActedOnEval(Record):
     """Reaction of the policy to a verdict."""
 
-    action = text("action")
-    outcome = text("outcome")
-    proposal_id = text("proposal_id")
+    action = text()
+    outcome = text()
+    proposal_id = text()
 
 
 class Waiver(Record):
     """Why a cost was not charged."""
 
-    reason = text("reason")
+    reason = text()
 
 
 class Cost(Record):
     """Cost of one slice; the local service adds ``usage``, ``unknown`` if a call did not report its usage."""
 
-    usd = amount("usd")
-    input_tokens = integer("input_tokens")
-    output_tokens = integer("output_tokens")
-    calls = integer("calls")
-    pricing_basis = text("pricing_basis")
-    waiver = one(Waiver, "waiver")
-    usage = text("usage")
-    unknown_calls = integer("unknown_calls")
-    estimated_calls = integer("estimated_calls")
+    usd = amount()
+    input_tokens = integer()
+    output_tokens = integer()
+    calls = integer()
+    pricing_basis = text()
+    waiver = one(Waiver)
+    usage = text()
+    unknown_calls = integer()
+    estimated_calls = integer()
 
     @property
     def is_estimated(self) -> bool:
@@ -90,19 +90,19 @@ class Cost(Record):
 class ProviderCall(Record):
     """One provider call of a slice; only the local service sends it."""
 
-    attempt = integer("attempt")
-    arm_id = text("arm_id")
-    model_key = text("model_key")
-    connection_id = text("connection_id")
-    phase = text("phase")
-    outcome = text("outcome")
-    failure_kind = text("failure_kind")
-    http_status = integer("http_status")
-    retry_after_s = integer("retry_after_s")
-    body_kind = text("body_kind")
-    content_type = text("content_type")
-    usage = text("usage")
-    usd = amount("usd")
+    attempt = integer()
+    arm_id = text()
+    model_key = text()
+    connection_id = text()
+    phase = text()
+    outcome = text()
+    failure_kind = text()
+    http_status = integer()
+    retry_after_s = integer()
+    body_kind = text()
+    content_type = text()
+    usage = text()
+    usd = amount()
 
     @property
     def is_dropped(self) -> bool:
@@ -121,28 +121,28 @@ class ReceiptSlice(Record):
     ``finish_reason``, why the output of a live run ends, and ``attempts`` are not in the specification.
     """
 
-    slice_id = text("slice_id")
-    capability = text("capability")
-    finish_reason = text("finish_reason")
-    route = one(Route, "route")
-    verifier = one(ReceiptVerifier, "verifier")
-    verification_checks = many(VerificationCheck, "verification_checks")
-    recorded_check = one(RecordedCheck, "recorded_check")
-    acted_on_eval = one(ActedOnEval, "acted_on_eval")
-    cost = one(Cost, "cost")
-    attempts = many(ProviderCall, "attempts")
-    model_provenance = mapping("model_provenance")
+    slice_id = text()
+    capability = text()
+    finish_reason = text()
+    route = one(Route)
+    verifier = one(ReceiptVerifier)
+    verification_checks = many(VerificationCheck)
+    recorded_check = one(RecordedCheck)
+    acted_on_eval = one(ActedOnEval)
+    cost = one(Cost)
+    attempts = many(ProviderCall)
+    model_provenance = mapping()
 
 
 class Totals(Record):
     """Cost and duration of the whole run."""
 
-    usd = amount("usd")
-    platform_fee_usd = amount("platform_fee_usd")
-    review_composer_fee_usd = amount("review_composer_fee_usd")
-    runtime_s = amount("runtime_s")
-    unknown_calls = integer("unknown_calls")
-    estimated_calls = integer("estimated_calls")
+    usd = amount()
+    platform_fee_usd = amount()
+    review_composer_fee_usd = amount()
+    runtime_s = amount()
+    unknown_calls = integer()
+    estimated_calls = integer()
 
 
 class Receipt(Record):
@@ -152,15 +152,15 @@ class Receipt(Record):
     KIND = "receipt"
     WIRE = Wire("/v1/receipts", "receipts", "execution_id", filters=("since", "status", "arm_id"))
 
-    execution_id = text("execution_id")
-    mode = text("mode")
-    status = text("status")
-    reason = text("reason")
-    created_at = moment("created_at")
-    completed_at = moment("completed_at")
-    slices = many(ReceiptSlice, "slices")
-    totals = one(Totals, "totals")
-    decision_packet = mapping("decision_packet")
+    execution_id = text()
+    mode = text()
+    status = text()
+    reason = text()
+    created_at = moment()
+    completed_at = moment()
+    slices = many(ReceiptSlice)
+    totals = one(Totals)
+    decision_packet = mapping()
 
     @property
     def unknown_calls(self) -> int:

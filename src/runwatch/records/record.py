@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -26,34 +27,29 @@ class Mismatch(Exception):
     """A value does not have the member's type in the interface."""
 
 
+@dataclass(slots=True, eq=False)
 class Member(Generic[T]):
     """One declared member of a record.
 
     Reading it gives the value, or ``None`` if the member is missing, ``null`` or of another type. A missing member
     never implies a value (manual: interface, "Resources").
 
-    Args:
+    Attributes:
+        name: Its name on the wire; empty if that is the attribute's name.
         read: Converts the raw value to the typed one, or raises :class:`Mismatch`.
         kind: The record of a nested object, so that its members can be listed without a value.
         schema: The JSON Schema of the value.
         identity_type: A raw value of exactly this type is returned as it is, without calling ``read``.
     """
 
-    __slots__ = ("identity_type", "kind", "name", "read", "schema")
+    name: str
+    read: Callable[[Any], T]
+    kind: type[Record] | None = None
+    schema: Mapping[str, str] = field(default_factory=dict)
+    identity_type: Any = None
 
-    def __init__(
-        self,
-        name: str,
-        read: Callable[[Any], T],
-        kind: type[Record] | None = None,
-        schema: Mapping[str, str] | None = None,
-        identity_type: Any = None,
-    ) -> None:
-        self.name = name
-        self.identity_type = identity_type
-        self.read = read
-        self.kind = kind
-        self.schema = schema or {}
+    def __set_name__(self, owner: type[Record], name: str) -> None:
+        self.name = self.name or name
 
     @overload
     def __get__(self, record: None, owner: type[Record]) -> Self: ...
@@ -86,11 +82,11 @@ def _is(kind: type[T]) -> Callable[[Any], T]:
     return read
 
 
-def text(name: str) -> Member[str]:
+def text(name: str = "") -> Member[str]:
     return Member(name, _is(str), schema={"type": "string"}, identity_type=str)
 
 
-def flag(name: str) -> Member[bool]:
+def flag(name: str = "") -> Member[bool]:
     return Member(name, _is(bool), schema={"type": "boolean"})
 
 
@@ -100,7 +96,7 @@ def _integer(value: Any) -> int:
     return value
 
 
-def integer(name: str) -> Member[int]:
+def integer(name: str = "") -> Member[int]:
     """Declare a whole number; ``true`` does not count as one."""
     return Member(name, _integer, schema={"type": "integer"})
 
@@ -120,7 +116,7 @@ def _amount(value: Any) -> Decimal:
     return amount
 
 
-def amount(name: str) -> Member[Decimal]:
+def amount(name: str = "") -> Member[Decimal]:
     """Declare a number, as a decimal with the digits as sent; for money, seconds and scores."""
     return Member(name, _remember_last(_amount), schema={"type": "number"})
 
@@ -135,7 +131,7 @@ def _moment(value: Any) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def moment(name: str) -> Member[datetime]:
+def moment(name: str = "") -> Member[datetime]:
     """Declare an ISO 8601 date-time; without a zone it is UTC."""
     return Member(name, _moment, schema={"type": "string", "format": "date-time"})
 
@@ -146,19 +142,19 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def texts(name: str) -> Member[tuple[str, ...]]:
+def texts(name: str = "") -> Member[tuple[str, ...]]:
     return Member(name, _texts, schema={"type": "array"})
 
 
-def mapping(name: str) -> Member[Mapping[str, Any]]:
+def mapping(name: str = "") -> Member[Mapping[str, Any]]:
     return Member(name, _is(dict), schema={"type": "object"}, identity_type=dict)
 
 
-def anything(name: str) -> Member[Any]:
+def anything(name: str = "") -> Member[Any]:
     return Member(name, lambda value: value)
 
 
-def one(kind: type[R], name: str) -> Member[R]:
+def one(kind: type[R], name: str = "") -> Member[R]:
     def read(value: Any) -> R:
         if not isinstance(value, dict):
             raise Mismatch
@@ -167,7 +163,7 @@ def one(kind: type[R], name: str) -> Member[R]:
     return Member(name, _remember_last(read), kind, schema={"type": "object"})
 
 
-def many(kind: type[R], name: str) -> Member[tuple[R, ...]]:
+def many(kind: type[R], name: str = "") -> Member[tuple[R, ...]]:
     """Declare an array of nested records; items that are not objects stay in :attr:`Record.raw` only."""
 
     def read(value: Any) -> tuple[R, ...]:
@@ -360,6 +356,7 @@ def _unpack(shape: Shape, packed: bytes, record_id: str) -> dict[str, Any]:
     return shape.unpack(packed, record_id)
 
 
+@dataclass(slots=True, eq=False)
 class Page(Generic[R]):
     """One response of a list operation.
 
@@ -370,24 +367,14 @@ class Page(Generic[R]):
         next_cursor: The opaque token of the next page, exactly as received; ``None`` without one.
         end_is_proven: Whether the response said that nothing follows: an explicit ``null`` on a paged list, or a list
             without pages. Otherwise a count is "at least".
+        extra: The other members of the response.
     """
 
-    __slots__ = ("end_is_proven", "extra", "next_cursor", "records", "values")
-
-    def __init__(
-        self,
-        values: list[Any],
-        records: list[R],
-        *,
-        next_cursor: str | None = None,
-        end_is_proven: bool = True,
-        extra: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.values = values
-        self.records = records
-        self.next_cursor = next_cursor
-        self.end_is_proven = end_is_proven
-        self.extra = extra or {}
+    values: list[Any]
+    records: list[R]
+    next_cursor: str | None = None
+    end_is_proven: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def misfits(self) -> int:

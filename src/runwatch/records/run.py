@@ -10,16 +10,16 @@ from runwatch.records.states import CUT, describe_incomplete, is_final
 class Slice(Record):
     """One part of a run's work; ``finish_reason``, why the output of a live run ends, is not in the specification."""
 
-    slice_id = text("slice_id")
-    capability = text("capability")
-    status = text("status")
-    finish_reason = text("finish_reason")
+    slice_id = text()
+    capability = text()
+    status = text()
+    finish_reason = text()
 
 
 class RunLinks(Record):
-    status = text("status")
-    events = text("events")
-    receipt = text("receipt")
+    status = text()
+    events = text()
+    receipt = text()
 
 
 class Budget(Record):
@@ -28,17 +28,17 @@ class Budget(Record):
     A cost limit stops further provider calls, but does not reverse one in progress (manual: interface, "Limits").
     """
 
-    max_cost_usd = amount("max_cost_usd")
-    max_runtime_s = amount("max_runtime_s")
+    max_cost_usd = amount()
+    max_runtime_s = amount()
 
 
 class Policy(Record):
     """What a run may use and spend."""
 
-    data_classes = texts("data_classes")
-    budget = one(Budget, "budget")
-    cost_coefficient = amount("cost_coefficient")
-    on_eval = texts("on_eval")
+    data_classes = texts()
+    budget = one(Budget)
+    cost_coefficient = amount()
+    on_eval = texts()
 
 
 class CallError(Record):
@@ -48,22 +48,22 @@ class CallError(Record):
     where nothing was said, and after ``retention_expires_at``. ``retry_after_s`` is how long it asked to wait.
     """
 
-    attempt = integer("attempt")
-    arm_id = text("arm_id")
-    at = moment("at")
-    http_status = integer("http_status")
-    retry_after_s = integer("retry_after_s")
-    message = text("message")
-    retention_expires_at = moment("retention_expires_at")
+    attempt = integer()
+    arm_id = text()
+    at = moment()
+    http_status = integer()
+    retry_after_s = integer()
+    message = text()
+    retention_expires_at = moment()
 
 
 class RequiredArm(Record):
     """The one saved model that a run may use, where it was not ready. Not in the specification."""
 
-    arm_id = text("arm_id")
-    display_name = text("display_name")
-    status = text("status")
-    status_reason = text("status_reason")
+    arm_id = text()
+    display_name = text()
+    status = text()
+    status_reason = text()
 
 
 class Run(Record):
@@ -80,25 +80,25 @@ class Run(Record):
     CONTENT = frozenset({"provider_errors"})
     WIRE = Wire("/v1/executions", "executions", "execution_id", paged=True, filters=("status", "since"))
 
-    execution_id = text("execution_id")
-    status = text("status")
-    slices = many(Slice, "slices")
-    links = one(RunLinks, "links")
-    created_at = moment("created_at")
-    completed_at = moment("completed_at")
-    cancelled_by = text("cancelled_by")
-    decision_packet = mapping("decision_packet")
-    mode = text("mode")
-    policy = one(Policy, "policy")
-    spend_usd = amount("spend_usd")
-    known_spend_usd = amount("known_spend_usd")
-    unknown_calls = integer("unknown_calls")
-    estimated_calls = integer("estimated_calls")
-    reason = text("reason")
-    current = anything("current")
-    selected = one(Selected, "selected")
-    provider_errors = many(CallError, "provider_errors")
-    required_arm = one(RequiredArm, "required_arm")
+    execution_id = text()
+    status = text()
+    slices = many(Slice)
+    links = one(RunLinks)
+    created_at = moment()
+    completed_at = moment()
+    cancelled_by = text()
+    decision_packet = mapping()
+    mode = text()
+    policy = one(Policy)
+    spend_usd = amount()
+    known_spend_usd = amount()
+    unknown_calls = integer()
+    estimated_calls = integer()
+    reason = text()
+    current = anything()
+    selected = one(Selected)
+    provider_errors = many(CallError)
+    required_arm = one(RequiredArm)
 
     @property
     def is_final(self) -> bool:
@@ -122,8 +122,8 @@ class RunResult(Record):
     KIND = "result"
     WIRE = Wire("/v1/executions/{execution_id}/result", "", "execution_id")
 
-    execution_id = text("execution_id")
-    slice_id = text("slice_id")
-    final_text = text("final_text")
-    model_provenance = mapping("model_provenance")
-    retention_expires_at = moment("retention_expires_at")
+    execution_id = text()
+    slice_id = text()
+    final_text = text()
+    model_provenance = mapping()
+    retention_expires_at = moment()

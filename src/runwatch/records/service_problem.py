@@ -15,14 +15,14 @@ class ServiceProblem(Record):
 
     KIND = "answered"
 
-    instance = text("instance")
-    at = moment("at")
-    code = text("code")
-    method = text("method")
-    path = text("path")
-    principal_id = text("principal_id")
-    cause = text("cause")
-    problem = mapping("problem")
+    instance = text()
+    at = moment()
+    code = text()
+    method = text()
+    path = text()
+    principal_id = text()
+    cause = text()
+    problem = mapping()
 
     @property
     def id(self) -> str:
@@ -36,9 +36,9 @@ class ProblemLookup(Record):
     are the nearest ones outside the time range.
     """
 
-    problems = many(ServiceProblem, "problems")
-    kept = integer("kept")
-    oldest_at = moment("oldest_at")
-    newest_at = moment("newest_at")
-    before = one(ServiceProblem, "before")
-    after = one(ServiceProblem, "after")
+    problems = many(ServiceProblem)
+    kept = integer()
+    oldest_at = moment()
+    newest_at = moment()
+    before = one(ServiceProblem)
+    after = one(ServiceProblem)

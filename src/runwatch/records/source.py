@@ -100,15 +100,15 @@ def find_failure_kind(kind: str, *, was_sent: bool, auth_scheme: str | None) -> 
 class Versioned(Record):
     """A protocol or an auth scheme with its version."""
 
-    id = text("id")  # type: ignore[assignment]
-    version = anything("version")
+    id = text()  # type: ignore[assignment]
+    version = anything()
 
 
 class EndpointPolicy(Record):
     """Rules for a source's address."""
 
-    https_required = flag("https_required")
-    redirects_allowed = flag("redirects_allowed")
+    https_required = flag()
+    redirects_allowed = flag()
 
 
 class SourceProfile(Record):
@@ -117,31 +117,31 @@ class SourceProfile(Record):
     KIND = "source_profile"
     WIRE = Wire("/v1/model-source-profiles", "sources", "source_id")
 
-    source_id = text("source_id")
-    source_kind = text("source_kind")
-    display_name = text("display_name")
-    protocol_profiles = many(Versioned, "protocol_profiles")
-    auth_schemes = many(Versioned, "auth_schemes")
-    endpoint_policy = one(EndpointPolicy, "endpoint_policy")
-    access_lane = text("access_lane")
-    credential_owner = text("credential_owner")
-    commercial_owner = text("commercial_owner")
+    source_id = text()
+    source_kind = text()
+    display_name = text()
+    protocol_profiles = many(Versioned)
+    auth_schemes = many(Versioned)
+    endpoint_policy = one(EndpointPolicy)
+    access_lane = text()
+    credential_owner = text()
+    commercial_owner = text()
 
 
 class SourceScope(Record):
     """Part of the account at the source that a connection reaches."""
 
-    kind = text("kind")
-    account_ref = text("account_ref")
-    project_ref = text("project_ref")
-    region = text("region")
+    kind = text()
+    account_ref = text()
+    project_ref = text()
+    region = text()
 
 
 class FailedModel(Record):
     """A model that failed a test that other models of its connection passed. Not in the specification."""
 
-    model = text("model")
-    why = text("why")
+    model = text()
+    why = text()
 
 
 class SourceConnection(Record):
@@ -150,39 +150,39 @@ class SourceConnection(Record):
     KIND = "connection"
     WIRE = Wire("/v1/source-connections", "connections", "connection_id")
 
-    connection_id = text("connection_id")
-    source_id = text("source_id")
-    display_name = text("display_name")
-    auth_scheme = text("auth_scheme")
-    auth_binding_ref = text("auth_binding_ref")
-    source_scope = one(SourceScope, "source_scope")
-    status = text("status")
-    access_lane = text("access_lane")
-    credential_owner = text("credential_owner")
-    commercial_owner = text("commercial_owner")
-    customer_ref = text("customer_ref")
-    binding_revision = integer("binding_revision")
-    tested_binding_revision = integer("tested_binding_revision")
-    test_state = text("test_state")
-    test_error = text("test_error")
-    test_failure = text("test_failure")
-    test_http_status = integer("test_http_status")
-    test_message = text("test_message")
-    test_retry_after_s = integer("test_retry_after_s")
-    test_body_kind = text("test_body_kind")
-    test_content_type = text("test_content_type")
-    test_models = texts("test_models")
-    failed_models = many(FailedModel, "failed_models")
-    removed_models = texts("removed_models")
-    test_suggestions = texts("test_suggestions")
-    test_was_sent = flag("test_was_sent")
-    last_tested_at = moment("last_tested_at")
-    rotated_at = moment("rotated_at")
-    revoked_at = moment("revoked_at")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
-    endpoint = mapping("endpoint")
-    usable = flag("usable")
+    connection_id = text()
+    source_id = text()
+    display_name = text()
+    auth_scheme = text()
+    auth_binding_ref = text()
+    source_scope = one(SourceScope)
+    status = text()
+    access_lane = text()
+    credential_owner = text()
+    commercial_owner = text()
+    customer_ref = text()
+    binding_revision = integer()
+    tested_binding_revision = integer()
+    test_state = text()
+    test_error = text()
+    test_failure = text()
+    test_http_status = integer()
+    test_message = text()
+    test_retry_after_s = integer()
+    test_body_kind = text()
+    test_content_type = text()
+    test_models = texts()
+    failed_models = many(FailedModel)
+    removed_models = texts()
+    test_suggestions = texts()
+    test_was_sent = flag()
+    last_tested_at = moment()
+    rotated_at = moment()
+    revoked_at = moment()
+    created_at = moment()
+    updated_at = moment()
+    endpoint = mapping()
+    usable = flag()
 
     @property
     def is_usable(self) -> bool:
@@ -239,20 +239,20 @@ class Handoff(Record):
     KIND = "handoff"
     WIRE = Wire("/v1/source-credential-handoffs", "", "handoff_intent_id")
 
-    handoff_intent_id = text("handoff_intent_id")
-    source_id = text("source_id")
-    auth_scheme = text("auth_scheme")
-    state = text("state")
-    failure_code = text("failure_code")
-    expires_at = moment("expires_at")
-    completed_at = moment("completed_at")
-    failed_at = moment("failed_at")
-    expired_at = moment("expired_at")
-    consumed_at = moment("consumed_at")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
-    source_scope = one(SourceScope, "source_scope")
-    continue_url = text("continue_url")
+    handoff_intent_id = text()
+    source_id = text()
+    auth_scheme = text()
+    state = text()
+    failure_code = text()
+    expires_at = moment()
+    completed_at = moment()
+    failed_at = moment()
+    expired_at = moment()
+    consumed_at = moment()
+    created_at = moment()
+    updated_at = moment()
+    source_scope = one(SourceScope)
+    continue_url = text()
 
 
 class Disconnected(Record):
@@ -260,7 +260,7 @@ class Disconnected(Record):
 
     KIND = "disconnected"
 
-    connection_id = text("connection_id")
-    status = text("status")
-    revoked_at = moment("revoked_at")
-    effects = mapping("effects")
+    connection_id = text()
+    status = text()
+    revoked_at = moment()
+    effects = mapping()

@@ -7,26 +7,26 @@ from runwatch.records.record import Record, Wire, amount, flag, integer, many, m
 
 
 class NextAction(Record):
-    type = text("type")
-    detail = text("detail")
+    type = text()
+    detail = text()
 
 
 class Blocker(Record):
     """Why a template cannot be applied now, and what clears it."""
 
-    code = text("code")
-    detail = text("detail")
-    next_action = one(NextAction, "next_action")
+    code = text()
+    detail = text()
+    next_action = one(NextAction)
 
 
 class AlternativePlan(Record):
     """Another suitable template."""
 
-    template_id = text("template_id")
-    template_version = text("template_version")
-    access_lane = text("access_lane")
-    application_supported = flag("application_supported")
-    next_action = one(NextAction, "next_action")
+    template_id = text()
+    template_version = text()
+    access_lane = text()
+    application_supported = flag()
+    next_action = one(NextAction)
 
 
 class Template(Record):
@@ -35,52 +35,52 @@ class Template(Record):
     KIND = "template"
     WIRE = Wire("/v1/tenant-templates", "templates", "template_id")
 
-    template_id = text("template_id")
-    template_version = text("template_version")
-    access_lane = text("access_lane")
-    eligible = flag("eligible")
-    blockers = many(Blocker, "blockers")
-    alternative_plans = many(AlternativePlan, "alternative_plans")
-    catalog_row = one(CatalogEntry, "catalog_row")
+    template_id = text()
+    template_version = text()
+    access_lane = text()
+    eligible = flag()
+    blockers = many(Blocker)
+    alternative_plans = many(AlternativePlan)
+    catalog_row = one(CatalogEntry)
 
 
 class Qualification(Record):
     """Whether the organization may apply a plan."""
 
-    state = text("state")
-    next_action = one(NextAction, "next_action")
+    state = text()
+    next_action = one(NextAction)
 
 
 class ByokSource(Record):
     """The customer's own source that a plan would use."""
 
-    source_id = text("source_id")
-    auth_scheme = text("auth_scheme")
-    model_key = text("model_key")
-    served_variant_id = text("served_variant_id")
-    certification_id = text("certification_id")
+    source_id = text()
+    auth_scheme = text()
+    model_key = text()
+    served_variant_id = text()
+    certification_id = text()
 
 
 class StarterCredit(Record):
     """The available credit, in US dollars, and whether it covers the plan."""
 
-    balance_usd = amount("balance_usd")
-    funded_state = text("funded_state")
-    covers_maximum_spend = flag("covers_maximum_spend")
+    balance_usd = amount()
+    funded_state = text()
+    covers_maximum_spend = flag()
 
 
 class Effect(Record):
     """One effect of applying a plan."""
 
-    id = text("id")  # type: ignore[assignment]
-    description = text("description")
+    id = text()  # type: ignore[assignment]
+    description = text()
 
 
 class ManifestFile(Record):
     """A file that applying a plan would write."""
 
-    path = text("path")
-    kind = text("kind")
+    path = text()
+    kind = text()
 
 
 class Plan(Record):
@@ -91,27 +91,27 @@ class Plan(Record):
 
     KIND = "plan"
 
-    template_id = text("template_id")
-    template_version = text("template_version")
-    access_lane = text("access_lane")
-    eligible = flag("eligible")
-    application_supported = flag("application_supported")
-    next_action = one(NextAction, "next_action")
-    request_preset_id = text("request_preset_id")
-    digest = text("digest")
-    issued_at = text("issued_at")
-    expires_at = moment("expires_at")
-    qualification = one(Qualification, "qualification")
-    blockers = many(Blocker, "blockers")
-    alternative_plans = many(AlternativePlan, "alternative_plans")
-    byok_source = one(ByokSource, "byok_source")
-    byok_offerings = many(ByokSource, "byok_offerings")
-    request_policy = mapping("request_policy")
-    starter_credit = one(StarterCredit, "starter_credit")
-    maximum_spend_usd = amount("maximum_spend_usd")
-    effects = many(Effect, "effects")
-    file_manifest = many(ManifestFile, "file_manifest")
-    catalog_row = one(CatalogEntry, "catalog_row")
+    template_id = text()
+    template_version = text()
+    access_lane = text()
+    eligible = flag()
+    application_supported = flag()
+    next_action = one(NextAction)
+    request_preset_id = text()
+    digest = text()
+    issued_at = text()
+    expires_at = moment()
+    qualification = one(Qualification)
+    blockers = many(Blocker)
+    alternative_plans = many(AlternativePlan)
+    byok_source = one(ByokSource)
+    byok_offerings = many(ByokSource)
+    request_policy = mapping()
+    starter_credit = one(StarterCredit)
+    maximum_spend_usd = amount()
+    effects = many(Effect)
+    file_manifest = many(ManifestFile)
+    catalog_row = one(CatalogEntry)
 
     @property
     def is_blocked(self) -> bool:
@@ -122,40 +122,40 @@ class Plan(Record):
 class CompletedEffect(Record):
     """A completed effect of an application."""
 
-    id = text("id")  # type: ignore[assignment]
-    at = moment("at")
+    id = text()  # type: ignore[assignment]
+    at = moment()
 
 
 class ApplicationResult(Record):
     """Link to the result of the live proof."""
 
-    execution_id = text("execution_id")
-    href = text("href")
-    model_provenance = mapping("model_provenance")
+    execution_id = text()
+    href = text()
+    model_provenance = mapping()
 
 
 class ApplicationReceipt(Record):
     """Link to the receipt; its id is that of the run."""
 
-    receipt_id = text("receipt_id")
-    href = text("href")
+    receipt_id = text()
+    href = text()
 
 
 class Consent(Record):
     """A private page that the user has to complete; ``continue_url`` is a secret."""
 
-    handoff_intent_id = text("handoff_intent_id")
-    continue_url = text("continue_url")
-    expires_at = moment("expires_at")
-    attempt = integer("attempt")
+    handoff_intent_id = text()
+    continue_url = text()
+    expires_at = moment()
+    attempt = integer()
 
 
 class LiveProof(Record):
     """The paid proof that the user has to authorize, by its digest."""
 
-    digest = text("digest")
-    issued_at = text("issued_at")
-    expires_at = moment("expires_at")
+    digest = text()
+    issued_at = text()
+    expires_at = moment()
 
 
 class Application(Record):
@@ -164,26 +164,26 @@ class Application(Record):
     KIND = "application"
     WIRE = Wire("/v1/tenant-template-applications", "", "application_id")
 
-    application_id = text("application_id")
-    template_id = text("template_id")
-    template_version = text("template_version")
-    request_preset_id = text("request_preset_id")
-    state = text("state")
-    next_action = one(NextAction, "next_action")
-    completed_effects = many(CompletedEffect, "completed_effects")
-    result = one(ApplicationResult, "result")
-    receipt = one(ApplicationReceipt, "receipt")
-    managed_arm_id = text("managed_arm_id")
-    echo_execution_id = text("echo_execution_id")
-    echo_receipt_id = text("echo_receipt_id")
-    live_execution_id = text("live_execution_id")
-    selected_model_deployment_id = text("selected_model_deployment_id")
-    source_connection_id = text("source_connection_id")
-    consent = one(Consent, "consent")
-    live_proof = one(LiveProof, "live_proof")
-    diagnostics = mapping("diagnostics")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
+    application_id = text()
+    template_id = text()
+    template_version = text()
+    request_preset_id = text()
+    state = text()
+    next_action = one(NextAction)
+    completed_effects = many(CompletedEffect)
+    result = one(ApplicationResult)
+    receipt = one(ApplicationReceipt)
+    managed_arm_id = text()
+    echo_execution_id = text()
+    echo_receipt_id = text()
+    live_execution_id = text()
+    selected_model_deployment_id = text()
+    source_connection_id = text()
+    consent = one(Consent)
+    live_proof = one(LiveProof)
+    diagnostics = mapping()
+    created_at = moment()
+    updated_at = moment()
 
 
 class Selection(Record):
@@ -192,13 +192,13 @@ class Selection(Record):
     KIND = "selection"
     WIRE = Wire("/v1/tenant-model-selection", "", "application_id")
 
-    application_id = text("application_id")
-    template_id = text("template_id")
-    template_version = text("template_version")
-    managed_arm_id = text("managed_arm_id")
-    model_deployment_id = text("model_deployment_id")
-    request_preset_id = text("request_preset_id")
-    request_policy = mapping("request_policy")
-    proof_execution_id = text("proof_execution_id")
-    selected_at = moment("selected_at")
-    updated_at = moment("updated_at")
+    application_id = text()
+    template_id = text()
+    template_version = text()
+    managed_arm_id = text()
+    model_deployment_id = text()
+    request_preset_id = text()
+    request_policy = mapping()
+    proof_execution_id = text()
+    selected_at = moment()
+    updated_at = moment()

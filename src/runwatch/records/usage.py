@@ -19,52 +19,52 @@ class Period(Record):
 class UsageTotals(Record):
     """The sums; ``platform_usd`` and ``passthrough_usd`` are parts of ``usd``."""
 
-    executions = integer("executions")
-    slices = integer("slices")
-    input_tokens = integer("input_tokens")
-    output_tokens = integer("output_tokens")
-    calls = integer("calls")
-    usd = amount("usd")
-    platform_usd = amount("platform_usd")
-    passthrough_usd = amount("passthrough_usd")
-    unknown_calls = integer("unknown_calls")
-    unknown_token_calls = integer("unknown_token_calls")
-    estimated_calls = integer("estimated_calls")
+    executions = integer()
+    slices = integer()
+    input_tokens = integer()
+    output_tokens = integer()
+    calls = integer()
+    usd = amount()
+    platform_usd = amount()
+    passthrough_usd = amount()
+    unknown_calls = integer()
+    unknown_token_calls = integer()
+    estimated_calls = integer()
 
 
 class ArmUsage(Record):
     """The usage of one saved model; the names are not in the specification."""
 
-    arm_id = text("arm_id")
-    display_name = text("display_name")
-    connection_name = text("connection_name")
-    selected_count = integer("selected_count")
-    fallback_count = integer("fallback_count")
-    input_tokens = integer("input_tokens")
-    output_tokens = integer("output_tokens")
-    usd = amount("usd")
-    unknown_calls = integer("unknown_calls")
-    unknown_token_calls = integer("unknown_token_calls")
-    estimated_calls = integer("estimated_calls")
+    arm_id = text()
+    display_name = text()
+    connection_name = text()
+    selected_count = integer()
+    fallback_count = integer()
+    input_tokens = integer()
+    output_tokens = integer()
+    usd = amount()
+    unknown_calls = integer()
+    unknown_token_calls = integer()
+    estimated_calls = integer()
 
 
 class DayUsage(Record):
-    date = text("date")
-    executions = integer("executions")
-    platform_usd = amount("platform_usd")
-    passthrough_usd = amount("passthrough_usd")
-    usd = amount("usd")
-    unknown_calls = integer("unknown_calls")
-    estimated_calls = integer("estimated_calls")
+    date = text()
+    executions = integer()
+    platform_usd = amount()
+    passthrough_usd = amount()
+    usd = amount()
+    unknown_calls = integer()
+    estimated_calls = integer()
 
 
 class KeyUsage(UsageTotals):
     """The usage of one key; its name is not in the specification."""
 
-    api_key_id = text("api_key_id")
-    display_name = text("display_name")
-    by_day = many(DayUsage, "by_day")
-    top_arms = many(ArmUsage, "top_arms")
+    api_key_id = text()
+    display_name = text()
+    by_day = many(DayUsage)
+    top_arms = many(ArmUsage)
 
 
 class Usage(Record):
@@ -73,8 +73,8 @@ class Usage(Record):
     KIND = "usage"
     WIRE = Wire("/v1/usage", "", "")
 
-    period = one(Period, "period")
-    totals = one(UsageTotals, "totals")
-    by_arm = many(ArmUsage, "by_arm")
-    by_day = many(DayUsage, "by_day")
-    by_key = many(KeyUsage, "by_key")
+    period = one(Period)
+    totals = one(UsageTotals)
+    by_arm = many(ArmUsage)
+    by_day = many(DayUsage)
+    by_key = many(KeyUsage)

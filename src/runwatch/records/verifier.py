@@ -10,19 +10,19 @@ from runwatch.records.record import Record, Wire, flag, integer, many, mapping, 
 class Scoring(Record):
     """Scores of a check: a verdict from boolean anchors, and a quality score from 0 to 1."""
 
-    correctness = text("correctness")
-    quality = text("quality")
+    correctness = text()
+    quality = text()
 
 
 class ConnectionSummary(Record):
     """Whether the endpoint's key is in use, and until when."""
 
-    status = text("status")
-    stop_at = moment("stop_at")
-    stop_time_zone = text("stop_time_zone")
-    days_remaining = integer("days_remaining")
-    stopped_at = moment("stopped_at")
-    stop_reason = text("stop_reason")
+    status = text()
+    stop_at = moment()
+    stop_time_zone = text()
+    days_remaining = integer()
+    stopped_at = moment()
+    stop_reason = text()
 
 
 class Verifier(Record):
@@ -31,56 +31,56 @@ class Verifier(Record):
     KIND = "verifier"
     WIRE = Wire("/v1/verifiers", "verifiers", "verifier_id", paged=True)
 
-    verifier_id = text("verifier_id")
-    display_name = text("display_name")
-    version = text("version")
-    kind = text("kind")
-    endpoint = one(AgentEndpoint, "endpoint")
-    input_data_classes = texts("input_data_classes")
-    scoring = one(Scoring, "scoring")
-    hash = text("hash")
-    revision = integer("revision")
-    status = text("status")
-    status_reason = text("status_reason")
-    correctness_declaration = one(Declaration, "correctness_declaration")
-    connection = one(ConnectionSummary, "connection")
-    created_at = moment("created_at")
-    updated_at = moment("updated_at")
+    verifier_id = text()
+    display_name = text()
+    version = text()
+    kind = text()
+    endpoint = one(AgentEndpoint)
+    input_data_classes = texts()
+    scoring = one(Scoring)
+    hash = text()
+    revision = integer()
+    status = text()
+    status_reason = text()
+    correctness_declaration = one(Declaration)
+    connection = one(ConnectionSummary)
+    created_at = moment()
+    updated_at = moment()
 
 
 class Contract(Record):
     """Whether an endpoint's response follows the contract of output checks."""
 
-    validated = flag("validated")
-    verifier_result = mapping("verifier_result")
-    violation = text("violation")
+    validated = flag()
+    verifier_result = mapping()
+    violation = text()
 
 
 class ProbeFact(Record):
     """One item that a probe checked, with its correction."""
 
-    status = text("status")
-    correction = text("correction")
+    status = text()
+    correction = text()
 
 
 class ProbeFeedback(Record):
     """The items that a probe checked, in this order."""
 
-    reachability = one(ProbeFact, "reachability")
-    authentication = one(ProbeFact, "authentication")
-    response_compatibility = one(ProbeFact, "response_compatibility")
+    reachability = one(ProbeFact)
+    authentication = one(ProbeFact)
+    response_compatibility = one(ProbeFact)
 
 
 class Probe(Record):
     """Result of one attempt to reach an endpoint."""
 
-    outcome = text("outcome")
-    reason_code = text("reason_code")
-    http_status = integer("http_status")
-    contract = one(Contract, "contract")
-    feedback = one(ProbeFeedback, "feedback")
-    detail = text("detail")
-    checked_at = moment("checked_at")
+    outcome = text()
+    reason_code = text()
+    http_status = integer()
+    contract = one(Contract)
+    feedback = one(ProbeFeedback)
+    detail = text()
+    checked_at = moment()
 
     @property
     def is_usable(self) -> bool:
@@ -95,12 +95,12 @@ class VerifierOutcome(Record):
 
     KIND = "verifier_outcome"
 
-    verifier_id = text("verifier_id")
-    hash = text("hash")
-    status = text("status")
-    status_reason = text("status_reason")
-    preflight = one(Probe, "preflight")
-    correctness_declaration = one(Declaration, "correctness_declaration")
+    verifier_id = text()
+    hash = text()
+    status = text()
+    status_reason = text()
+    preflight = one(Probe)
+    correctness_declaration = one(Declaration)
 
 
 class VerifierTest(Record):
@@ -108,59 +108,59 @@ class VerifierTest(Record):
 
     KIND = "verifier_test"
 
-    verifier_id = text("verifier_id")
-    status = text("status")
-    status_reason = text("status_reason")
-    probe = one(Probe, "probe")
-    correctness_declaration = one(Declaration, "correctness_declaration")
+    verifier_id = text()
+    status = text()
+    status_reason = text()
+    probe = one(Probe)
+    correctness_declaration = one(Declaration)
 
 
 class PendingKey(Record):
     """A key that was entered and is not in use yet."""
 
-    handle = text("handle")
-    captured_generation = integer("captured_generation")
-    staged_until = moment("staged_until")
+    handle = text()
+    captured_generation = integer()
+    staged_until = moment()
 
 
 class KeyTest(Record):
     """Result of the last test of a key."""
 
-    outcome = text("outcome")
-    handle = text("handle")
-    reason = text("reason")
-    at = moment("at")
+    outcome = text()
+    handle = text()
+    reason = text()
+    at = moment()
 
 
 class Replacement(Record):
     """A key that is to replace another."""
 
-    status = text("status")
-    handle = text("handle")
-    reason = text("reason")
-    staged_until = moment("staged_until")
-    at = moment("at")
+    status = text()
+    handle = text()
+    reason = text()
+    staged_until = moment()
+    at = moment()
 
 
 class RetiredKey(Record):
     """A key no longer in use."""
 
-    handle = text("handle")
-    state = text("state")
-    reason = text("reason")
-    retired_at = moment("retired_at")
-    destroyed_at = moment("destroyed_at")
+    handle = text()
+    state = text()
+    reason = text()
+    retired_at = moment()
+    destroyed_at = moment()
 
 
 class KeyOperation(Record):
     """The last operation on a connection, by its operation key."""
 
-    kind = text("kind")
-    phase = text("phase")
-    status = text("status")
-    generation = integer("generation")
-    resulting_state = mapping("resulting_state")
-    recorded_at = moment("recorded_at")
+    kind = text()
+    phase = text()
+    status = text()
+    generation = integer()
+    resulting_state = mapping()
+    recorded_at = moment()
 
 
 class KeyConnection(ConnectionSummary):
@@ -168,15 +168,15 @@ class KeyConnection(ConnectionSummary):
 
     KIND = "key_connection"
 
-    handle = text("handle")
-    origin = text("origin")
-    generation = integer("generation")
-    projection_ack = text("projection_ack")
-    pending_key = one(PendingKey, "pending_key")
-    last_test = one(KeyTest, "last_test")
-    replacement = one(Replacement, "replacement")
-    retired_keys = many(RetiredKey, "retired_keys")
-    last_operation = one(KeyOperation, "last_operation")
+    handle = text()
+    origin = text()
+    generation = integer()
+    projection_ack = text()
+    pending_key = one(PendingKey)
+    last_test = one(KeyTest)
+    replacement = one(Replacement)
+    retired_keys = many(RetiredKey)
+    last_operation = one(KeyOperation)
 
 
 class KeyIntent(Record):
@@ -184,9 +184,9 @@ class KeyIntent(Record):
 
     KIND = "key_intent"
 
-    intent_id = text("intent_id")
-    continue_url = text("continue_url")
-    intake_origin = text("intake_origin")
-    origin = text("origin")
-    expires_at = moment("expires_at")
-    stop_choice = mapping("stop_choice")
+    intent_id = text()
+    continue_url = text()
+    intake_origin = text()
+    origin = text()
+    expires_at = moment()
+    stop_choice = mapping()

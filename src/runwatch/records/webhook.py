@@ -14,14 +14,14 @@ class Webhook(Record):
     KIND = "webhook"
     WIRE = Wire("/v1/webhooks", "webhooks", "webhook_id")
 
-    webhook_id = text("webhook_id")
-    url = text("url")
-    event_types = texts("event_types")
-    status = text("status")
-    created_at = moment("created_at")
-    secret_rotated_at = moment("secret_rotated_at")
-    secret = text("secret")
-    delivery_note = text("delivery_note")
+    webhook_id = text()
+    url = text()
+    event_types = texts()
+    status = text()
+    created_at = moment()
+    secret_rotated_at = moment()
+    secret = text()
+    delivery_note = text()
 
 
 class Delivery(Record):
@@ -30,19 +30,19 @@ class Delivery(Record):
     KIND = "delivery"
     WIRE = Wire("/v1/webhooks/{webhook_id}/deliveries", "deliveries", "delivery_id", paged=True)
 
-    delivery_id = text("delivery_id")
-    webhook_id = text("webhook_id")
-    event_id = text("event_id")
-    event_type = text("event_type")
-    execution_id = text("execution_id")
-    status = text("status")
-    attempts = integer("attempts")
-    next_attempt_at = moment("next_attempt_at")
-    status_code = integer("status_code")
-    error = text("error")
-    replay_of = text("replay_of")
-    created_at = moment("created_at")
-    delivered_at = moment("delivered_at")
+    delivery_id = text()
+    webhook_id = text()
+    event_id = text()
+    event_type = text()
+    execution_id = text()
+    status = text()
+    attempts = integer()
+    next_attempt_at = moment()
+    status_code = integer()
+    error = text()
+    replay_of = text()
+    created_at = moment()
+    delivered_at = moment()
 
 
 class Deliveries(Record):
@@ -50,5 +50,5 @@ class Deliveries(Record):
 
     KIND = "deliveries"
 
-    deliveries = many(Delivery, "deliveries")
-    next_cursor = text("next_cursor")
+    deliveries = many(Delivery)
+    next_cursor = text()

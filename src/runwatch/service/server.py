@@ -21,7 +21,7 @@ import uvicorn
 from runwatch.base.clock import Clock, Timers
 from runwatch.base.errors import LocalServiceError, RunwatchError, UsageError
 from runwatch.base.files import UnsafePlaceError
-from runwatch.base.log import MaxLevelFilter, keep_secret, start_log
+from runwatch.base.log import LineRateFilter, keep_secret, start_log
 from runwatch.base.network.service_file import (
     ServiceFile,
     open_owner_key,
@@ -354,7 +354,7 @@ def open_log(data_dir: Path) -> None:
         below.addHandler(handler or logging.NullHandler())
     for name in (*_BELOW, "uvicorn.error", "runwatch.service.access.strangers"):
         # A logger's filter does not apply to its child loggers.
-        logging.getLogger(name).addFilter(MaxLevelFilter(LOG_LINES_PER_MINUTE))
+        logging.getLogger(name).addFilter(LineRateFilter(LOG_LINES_PER_MINUTE))
 
 
 def _is_no_outage(record: logging.LogRecord) -> bool:

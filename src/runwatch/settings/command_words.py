@@ -38,7 +38,8 @@ def find_wrong_placeholder(words: Sequence[str]) -> str:
             continue
         near = closest_word(plain, NAMES)
         known = ", ".join(f"{{{known}}}" for known in (*NAMES, f"{RECORD}MEMBER"))
-        return f"has an unknown placeholder{f'; did you mean {{{near}}}?' if near else ''}; there are {known}"
+        guess = f"; did you mean {{{near}}}?" if near else ""
+        return f"has an unknown placeholder{guess}; there are {known}; {{{{WORD}}}} stands for {{WORD}} itself"
     return ""
 
 

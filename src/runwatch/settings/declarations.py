@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from runwatch.base.closest_word import closest_word
@@ -77,12 +79,6 @@ def _command(value: str) -> str:
     return value
 
 
-def _key_name(value: str) -> str:
-    if not _KEY.match(value):
-        raise ValueError
-    return value
-
-
 def update_filter(expression: str) -> str:
     """Return a stored filter with the profile name of version 0.1.0 replaced by today's."""
     return _FORMER_TERM.sub(rf"\1{ENVIRONMENT}\2", expression)
@@ -93,10 +89,14 @@ def update_action_id(id: str) -> str:
     return f"dialog.{id.removeprefix('sheet.')}" if id.startswith("sheet.") else id
 
 
-def _word(value: str) -> str:
-    if not _NAME.match(value):
+def _fits(pattern: re.Pattern[str], value: str) -> str:
+    if not pattern.match(value):
         raise ValueError
     return value
+
+
+_word: Final = partial(_fits, _NAME)
+_key_name: Final = partial(_fits, _KEY)
 
 
 class Settings(SettingsGroup):

@@ -119,7 +119,7 @@ class SettingsParser:
         """Return every setting that could be read; the others keep their defaults."""
         self._take_out_secrets(self._raw, ())
         chosen = self._read(Settings, self._named(), ())
-        profiles = dict(self._profiles(self._raw.get(PROFILES, {})))
+        profiles = dict(self._profiles())
         default = chosen.get(Settings.default_profile.key, "")
         if default and default not in profiles:
             del chosen[Settings.default_profile.key]
@@ -128,7 +128,7 @@ class SettingsParser:
                 "names a profile that is not in the file",
                 near=closest_word(default, profiles) or "",
             )
-        return Settings(chosen, profiles, dict(self._commands(self._raw.get(COMMANDS, {}))))
+        return Settings(chosen, profiles, dict(self._commands()))
 
     def _named(self) -> Iterator[tuple[str, tuple[str, ...], Any]]:
         """Yield everything but profiles and commands as dotted key, path of names and value; declared tables are
@@ -144,15 +144,10 @@ class SettingsParser:
             elif name not in {PROFILES, COMMANDS}:
                 yield name, (name,), value
 
-    def _profiles(self, raw: object) -> Iterator[tuple[str, Profile]]:
-        if not isinstance(raw, dict):
-            self._report((PROFILES,), "must be a table of profiles, such as [profiles.work]")
-            return
-        for name, members in raw.items():
+    def _profiles(self) -> Iterator[tuple[str, Profile]]:
+        for name, members in self._tables(PROFILES, "a table of profiles, such as [profiles.work]"):
             key_path = (PROFILES, name)
-            if not isinstance(members, dict):
-                self._report(key_path, "must be a table")
-            elif name == ENVIRONMENT:
+            if name == ENVIRONMENT:
                 self._report(
                     key_path,
                     f"is the name of a service that the environment gives; rename the profile to {RENAMED_PROFILE},"
@@ -163,40 +158,48 @@ class SettingsParser:
             elif not is_profile_name(name):
                 self._report(key_path, "is not a valid profile name: use letters, digits, - and _, at most 64")
             else:
-                chosen = self._read(
-                    Profile, ((key, (*key_path, key), value) for key, value in members.items()), key_path
-                )
+                chosen = self._read_group(Profile, members, key_path)
                 if Profile.base_url.key not in members:
                     self._report(key_path, "has no base_url, so it cannot be used")
                 yield name, Profile(name, chosen)
 
-    def _commands(self, raw: object) -> Iterator[tuple[str, OwnCommand]]:
+    def _commands(self) -> Iterator[tuple[str, OwnCommand]]:
         """Yield the commands without any problem: one that lost its question or its limit must not run."""
+        for name, members in self._tables(COMMANDS, "a table of commands, such as [commands.ticket]"):
+            key_path = (COMMANDS, name)
+            if not is_command_name(name):
+                self._report(key_path, "is not a valid name of a command: use letters, digits, - and _, at most 64")
+                continue
+            before = len(self.problems)
+            command = OwnCommand(name, self._read_group(OwnCommand, members, key_path))
+            if OwnCommand.run.key not in members:
+                self._report(key_path, "has no run, so it does nothing")
+            else:
+                # A warning too costs the command.
+                self.problems[before:] = [
+                    (names, problem._replace(is_warning=False)) for names, problem in self.problems[before:]
+                ]
+            if len(self.problems) > before:
+                self.refused_commands[name] = command
+            else:
+                yield name, command
+
+    def _tables(self, table: str, what: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the named tables in a table; ``what`` says what it must be."""
+        raw = self._raw.get(table, {})
         if not isinstance(raw, dict):
-            self._report((COMMANDS,), "must be a table of commands, such as [commands.ticket]")
+            self._report((table,), f"must be {what}")
             return
         for name, members in raw.items():
-            key_path = (COMMANDS, name)
-            if not isinstance(members, dict):
-                self._report(key_path, "must be a table")
-            elif not is_command_name(name):
-                self._report(key_path, "is not a valid name of a command: use letters, digits, - and _, at most 64")
+            if isinstance(members, dict):
+                yield name, members
             else:
-                before = len(self.problems)
-                chosen = self._read(
-                    OwnCommand, ((key, (*key_path, key), value) for key, value in members.items()), key_path
-                )
-                if OwnCommand.run.key not in members:
-                    self._report(key_path, "has no run, so it does nothing")
-                    self.refused_commands[name] = OwnCommand(name, chosen)
-                elif len(self.problems) > before:
-                    # A warning too costs the command.
-                    self.refused_commands[name] = OwnCommand(name, chosen)
-                    self.problems[before:] = [
-                        (names, problem._replace(is_warning=False)) for names, problem in self.problems[before:]
-                    ]
-                else:
-                    yield name, OwnCommand(name, chosen)
+                self._report((table, name), "must be a table")
+
+    def _read_group(
+        self, group: type[SettingsGroup], members: Mapping[str, Any], key_path: tuple[str, ...]
+    ) -> dict[str, Any]:
+        return self._read(group, ((key, (*key_path, key), value) for key, value in members.items()), key_path)
 
     def _read(
         self, group: type[SettingsGroup], members: Iterable[tuple[str, tuple[str, ...], Any]], key_path: tuple[str, ...]

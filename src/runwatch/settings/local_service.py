@@ -70,7 +70,6 @@ class LocalService:
     key: Secret = field(repr=False)
     pid: int
     socket: Path
-    started_here: bool = False
     start_hint: str = ""
 
     def target(self) -> Target:
@@ -126,18 +125,16 @@ def ensure_running(
 
     Args:
         data_dir: The service's data directory; created if missing.
-        settings_file: Locates the master key, here and for the service; by default this installation's.
+        settings_file: As for :func:`find_running`, and for the started service.
         idle_exit_s: Seconds without a caller and without a live run after which it ends by itself.
         more: Further arguments for ``runwatch serve``, if it is started.
         command: Replaces ``runwatch serve``, with the same arguments; for tests.
         environment: Replaces this process's environment.
-        pace: Clock and limit of the wait.
 
     Raises:
-        UntrustedSocketError: Its socket, the socket's directory or the listening process does not belong to the user.
-        LocalServiceError: The data directory is not usable, the service does not start, one of version 0.1.0 runs, or
-            this system has no Unix sockets.
-        DataError: Other users own the directory or may change it.
+        RunwatchError: As for :func:`find_running`.
+        LocalServiceError: The data directory is not usable, the service does not start, or this system has no Unix
+            sockets.
     """
     _check(data_dir)
     require_unix_sockets()
@@ -249,7 +246,12 @@ def _start(data_dir: Path, command: Sequence[str], environment: Mapping[str, str
         process.kill()
         raise _not_started(f"It was not ready within {pace.patience_s:g} seconds.", log, before) from None
     if line:
-        return _service(_parse_line(line, data_dir), started_here=True)
+        try:
+            return _service(parse_service_line(line, data_dir))
+        except ValueError:
+            raise LocalServiceError(
+                "The local service does not report where it listens", detail=str(data_dir)
+            ) from None
     # It has ended. If the user started one by hand at the same time, that one serves and this one refused to start.
     found = find_running(data_dir, settings_file=Path(environment["RUNWATCH_CONFIG"]), pace=pace)
     if found is None:
@@ -265,14 +267,7 @@ def _attend(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes]) -
     process.wait()
 
 
-def _parse_line(line: bytes, data_dir: Path) -> ServiceFile:
-    try:
-        return parse_service_line(line, data_dir)
-    except ValueError:
-        raise LocalServiceError("The local service does not report where it listens", detail=str(data_dir)) from None
-
-
-def _service(written: ServiceFile, *, started_here: bool = False) -> LocalService:
+def _service(written: ServiceFile) -> LocalService:
     keep_secret(written.api_key)
     if written.socket is None:
         raise _no_socket(written)
@@ -282,7 +277,7 @@ def _service(written: ServiceFile, *, started_here: bool = False) -> LocalServic
         raise LocalServiceError(
             "The local service does not listen on this machine alone", detail=str(written.data_dir)
         ) from error
-    return LocalService(origin, written.api_key, written.pid, written.socket, started_here)
+    return LocalService(origin, written.api_key, written.pid, written.socket)
 
 
 def _read(data_dir: Path) -> ServiceFile | None:

@@ -29,6 +29,7 @@ from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
 
 if TYPE_CHECKING:
+    from runwatch.base.secrets.secret import Secret
     from runwatch.settings.key_sources import FoundKey
     from runwatch.settings.local_service import LocalService
 
@@ -216,7 +217,7 @@ class SettingsResolver:
         if address is None:
             raise self._not_configured(given_key)
         if profile is None:
-            return _target_of(ENVIRONMENT, address.value, given_key)
+            return Target(ENVIRONMENT, address.value, *_key_parts(given_key))
         if address.source is SettingSource.PROFILE:
             return self._profile_target(profile, given_key)
         if address.value != profile.base_url and given_key is None:
@@ -242,7 +243,7 @@ class SettingsResolver:
 
     def _target(self, profile: Profile, origin: str, key: FoundKey | None) -> Target:
         ca_file = self._loaded.path.parent / Path(profile.ca_file).expanduser() if profile.ca_file else None
-        return _target_of(profile.name, origin, key, ca_file=ca_file, production=profile.production)
+        return Target(profile.name, origin, *_key_parts(key), ca_file, profile.production)
 
     def _given_address(self) -> ResolvedSetting | None:
         for given, source, where in (
@@ -318,8 +319,5 @@ def _homeless_key(hint: str) -> SettingsError:
     )
 
 
-def _target_of(
-    name: str, origin: str, key: FoundKey | None, *, ca_file: Path | None = None, production: bool = False
-) -> Target:
-    secret, source = (key.key, key.source) if key else (None, "")
-    return Target(name, origin, secret, source, ca_file, production)
+def _key_parts(found: FoundKey | None) -> tuple[Secret | None, str]:
+    return (None, "") if found is None else (found.key, found.source)

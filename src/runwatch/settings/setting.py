@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Generic, Self, TypeVar, overload
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar, overload
 
 from runwatch.settings.command_words import find_wrong_placeholder
 
@@ -19,10 +20,11 @@ class InvalidValueError(Exception):
     """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Setting(Generic[T]):
     """One declared setting; reading it on a group gives the chosen value, or the default.
 
-    Args:
+    Attributes:
         key: The key in the file, with a dot after the table's name.
         doc: One sentence for help, manual and the settings screen.
         takes: The accepted values, in words that follow "must be".
@@ -35,36 +37,17 @@ class Setting(Generic[T]):
         entry: For a table, makes the setting of an entry from its dotted key.
     """
 
-    __slots__ = (
-        "_accepts", "_convert", "choices", "default", "doc", "entry", "environment", "flag", "key", "protects", "takes",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        key: str,
-        default: T,
-        doc: str,
-        *,
-        takes: str,
-        accepts: Callable[[Any], bool] = lambda _: True,
-        convert: Callable[[Any], T] = lambda value: value,
-        choices: tuple[str, ...] = (),
-        environment: str = "",
-        flag: str = "",
-        protects: bool = False,
-        entry: Callable[[str], Setting[Any]] | None = None,
-    ) -> None:
-        self.key: Final = key
-        self.default: Final = default
-        self.doc: Final = doc
-        self.takes: Final = takes
-        self._accepts: Final = accepts
-        self._convert: Final = convert
-        self.choices: Final = choices
-        self.environment: Final = environment
-        self.flag: Final = flag
-        self.protects: Final = protects
-        self.entry: Final = entry
+    key: str
+    default: T
+    doc: str
+    takes: str
+    accepts: Callable[[Any], bool] = lambda _: True
+    convert: Callable[[Any], T] = lambda value: value
+    choices: tuple[str, ...] = ()
+    environment: str = ""
+    flag: str = ""
+    protects: bool = False
+    entry: Callable[[str], Setting[Any]] | None = None
 
     @property
     def is_table(self) -> bool:
@@ -90,8 +73,8 @@ class Setting(Generic[T]):
             InvalidValueError: The setting does not accept it.
         """
         try:
-            if self._accepts(value):
-                return self._convert(value)
+            if self.accepts(value):
+                return self.convert(value)
         except ValueError:
             pass
         raise InvalidValueError(f"must be {self.takes}")

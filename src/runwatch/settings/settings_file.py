@@ -18,9 +18,9 @@ from runwatch.base.errors import SettingsError
 from runwatch.base.files import (
     UnsafePlaceError,
     check_place,
+    copy_aside,
     hold_lock,
     is_readable_by_others,
-    rename_aside,
     write_atomic,
 )
 from runwatch.base.secrets.secret_patterns import find_known_key
@@ -169,7 +169,7 @@ def _set_aside_once(path: Path, content: bytes, now: datetime) -> Path | None:
         for earlier in path.parent.iterdir():
             if earlier.name.startswith(prefix) and earlier.read_bytes() == content:
                 return earlier
-        return rename_aside(path, f"bad-{now:%Y%m%dT%H%M%S.%fZ}")
+        return copy_aside(path, f"bad-{now:%Y%m%dT%H%M%S.%fZ}")
     except OSError:
         return None
 
@@ -277,7 +277,12 @@ def _change(path: Path, change: Callable[[Table], bool]) -> bool:
             try:
                 text, current = decode_toml(content)
             except InvalidTomlError as error:
-                raise _not_readable(path, error) from None
+                problem = SettingsProblem(path, str(error), line=error.line, column=error.column)
+                raise SettingsError(
+                    "The settings file is not changed, because it cannot be read",
+                    detail=str(problem),
+                    hint="Correct that line first; 'runwatch config validate' shows it.",
+                ) from None
             wanted = copy.deepcopy(current)
             if not change(wanted):
                 return False
@@ -321,13 +326,3 @@ def _filled(table: dict[str, Any]) -> dict[str, Any]:
     """Return a table without empty tables: they have no meaning, and an edit may add or drop implicit ones."""
     filled = {name: _filled(item) if isinstance(item, dict) else item for name, item in table.items()}
     return {name: item for name, item in filled.items() if item != {}}
-
-
-def _not_readable(path: Path, error: InvalidTomlError) -> SettingsError:
-    """Build the error for a file that cannot be changed because it cannot be read."""
-    place = ":".join(str(part) for part in (path, error.line, error.column) if part is not None)
-    return SettingsError(
-        "The settings file is not changed, because it cannot be read",
-        detail=f"{place}: {error}",
-        hint="Correct that line first; 'runwatch config validate' shows it.",
-    )

@@ -20,7 +20,7 @@ from runwatch.base.paths import Paths
 from runwatch.base.secrets.secret import Secret
 from runwatch.base.shell_words import quote_word
 from runwatch.settings import local_service
-from runwatch.settings.declarations import PROFILES
+from runwatch.settings.declarations import COMMANDS, PROFILES
 
 IDLE_EXIT_S: Final = 60.0
 """Idle time after which the service ends by itself, if its starter is killed before it can stop it."""
@@ -87,6 +87,8 @@ def add_sample_commands(paths: Paths) -> None:
     Raises:
         OSError: The file cannot be written.
     """
+    import tomli_w
+
     program = (paths.data_dir / _PROGRAM).as_posix()
     ticket = "https://tickets.example.com/new?title=runwatch&text={record.instance:url}"
     commands: dict[str, dict[str, object]] = {
@@ -97,13 +99,7 @@ def add_sample_commands(paths: Paths) -> None:
         "json": {"run": [sys.executable, "-m", "json.tool", "--sort-keys"], "key": "f7", "input": "json"},
         "show": {"run": ["sh", program, "runs", "show", "--local", "--", "{id}"], "kinds": ["runs", "receipts"]},
     }  # fmt: skip
-    # Texts and lists of them are the same in TOML as in JSON.
-    rows = [
-        row
-        for name, command in commands.items()
-        for row in (f"[commands.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in command.items()), "")
-    ]
-    write_atomic(paths.settings_file, "\n".join(rows).encode())
+    write_atomic(paths.settings_file, tomli_w.dumps({COMMANDS: commands}).encode())
 
 
 def write_program(paths: Paths) -> str:

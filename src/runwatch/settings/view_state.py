@@ -9,7 +9,7 @@ stays in memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -81,16 +81,8 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
 
     content: dict[str, Any] = {}
     if view is not None:
-        content = {
-            "screen": view.screen,
-            "filter": view.filter,
-            "is_filter_off": view.is_filter_off,
-            "sort": [{"field": field, "descending": descending} for field, descending in view.sort],
-            "is_wide": view.is_wide,
-            "selected": view.selected,
-            "is_open": view.is_open,
-            "focused": view.focused,
-        }
+        sort = [{"field": field, "descending": descending} for field, descending in view.sort]
+        content = {**asdict(view), "sort": sort}
     if splits:
         content["splits"] = {
             name: {"place": split.side, "beside": split.beside, "below": split.below} for name, split in splits.items()
@@ -102,11 +94,7 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
 
 
 def load_view_state(path: Path) -> ViewState | None:
-    """Return the saved state, or ``None``.
-
-    Raises:
-        SettingsError: The file cannot be read, or holds something else.
-    """
+    """Return the saved state, or ``None``; raises what :func:`load_session` raises."""
     return load_session(path)[0]
 
 
@@ -153,21 +141,15 @@ def _view(content: dict[str, Any]) -> ViewState:
 
 
 def _splits(content: dict[str, Any]) -> dict[str, PaneSplit]:
-    """Return the divided screens."""
     splits = content.get("splits", {})
     if not isinstance(splits, dict) or not all(isinstance(split, dict) for split in splits.values()):
         raise ValueError("splits is not a table of tables")
-    return {
-        name: PaneSplit(_side(split), _share(split, "beside"), _share(split, "below")) for name, split in splits.items()
-    }
-
-
-def _side(content: dict[str, Any]) -> Literal["", "beside", "below"]:
-    value = content.get("place", "")
-    if value not in {"", "beside", "below"}:
+    if any(split.get("place", "") not in {"", "beside", "below"} for split in splits.values()):
         raise ValueError("place is neither beside nor below")
-    side: Literal["", "beside", "below"] = value
-    return side
+    return {
+        name: PaneSplit(split.get("place", ""), _share(split, "beside"), _share(split, "below"))
+        for name, split in splits.items()
+    }
 
 
 def _share(content: dict[str, Any], name: str) -> float:

@@ -18,7 +18,7 @@ from runwatch.settings.declarations import LOCAL
 if TYPE_CHECKING:
     from runwatch.api.client import Client
 
-LOOKUP_PATH: Final = "getProblemLookups"
+LOOKUP: Final = "getProblemLookups"
 
 NOT_RUNNING: Final = "it is not running"
 """Reason for a lookup that did not happen, because no local service runs."""
@@ -57,11 +57,7 @@ def find_instances(text: str) -> list[str]:
 
 
 async def find_service_problems(client: Client, stretches: Sequence[tuple[datetime, datetime]]) -> ServiceProblems:
-    """Return the Problems of a service within time ranges.
-
-    Raises:
-        ApiError: The lookup failed.
-    """
+    """Return the Problems of a service within time ranges."""
     found: list[ServiceProblem] = []
     near: list[ServiceProblem] = []
     answered = ServiceProblems()
@@ -72,11 +68,7 @@ async def find_service_problems(client: Client, stretches: Sequence[tuple[dateti
 
 
 async def find_by_instances(client: Client, instances: Sequence[str]) -> ServiceProblems:
-    """Return the Problems with these instances.
-
-    Raises:
-        ApiError: The lookup failed.
-    """
+    """Return the Problems with these instances."""
     return await _look(client, instance=",".join(instances))
 
 
@@ -112,7 +104,7 @@ def is_local_service(target: Target) -> bool:
 
 
 async def _look(client: Client, **query: str) -> ServiceProblems:
-    value = (await client.request(LOOKUP_PATH, query=query)).value
+    value = (await client.request(LOOKUP, query=query)).value
     lookup = ProblemLookup(value if isinstance(value, dict) else {})
     near = tuple(each for each in (lookup.before, lookup.after) if each is not None)
     return ServiceProblems(tuple(lookup.problems or ()), lookup.kept, lookup.oldest_at, lookup.newest_at, near)

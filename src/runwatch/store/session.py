@@ -144,11 +144,18 @@ class ServiceSession:
 
         Args:
             database: The open database, if it is open already; it is closed with the session, and if that fails.
-
-        Raises:
-            DataError: The database is not usable.
         """
-        opening = _Opening()
+        # What the client reports before the session is there.
+        attempts: list[RequestAttempt] = []
+        accounts: list[Account] = []
+        session: Self | None = None
+
+        def observe(attempt: RequestAttempt) -> None:
+            if session is None:
+                attempts.append(attempt)
+            else:
+                session._note_attempt(attempt)
+
         if database is None:
             database = await asyncio.to_thread(Database.open, path)
         client = Client(
@@ -156,16 +163,19 @@ class ServiceSession:
             clock=options.clock,
             read_only=options.read_only,
             retries=options.retries,
-            observe=opening.note_attempt,
+            observe=observe,
         )
         try:
-            scope = await read_scope(client, database, opening.note_account)
+            scope = await read_scope(client, database, accounts.append)
         except BaseException:
             await client.close()
             database.close()
             raise
         session = cls(client, database, scope, store, options)
-        opening.pass_on_to(session)
+        for attempt in attempts:
+            session._note_attempt(attempt, is_opening=True)
+        for account in accounts:
+            session.live.take_opening_account(account)
         return session
 
     async def start(self, kinds: tuple[type[Record], ...], *, with_lists: bool = True) -> None:
@@ -173,9 +183,6 @@ class ServiceSession:
 
         Args:
             with_lists: Whether to show them; false if the store has them already.
-
-        Raises:
-            DataError: The database is not usable.
         """
         self._kinds = {kind.KIND: kind for kind in kinds}
         for kind in kinds if with_lists else ():
@@ -235,31 +242,20 @@ class ServiceSession:
         }
 
     async def send_write(self, request: WriteRequest) -> CallResult:
-        """Send a write for the user at once, and keep it until its outcome is known.
+        """Send a write for the user at once, as :meth:`~runwatch.store.repositories.outbox.Outbox.deliver` does.
 
         The caller waits for the user's turn first (:meth:`runwatch.store.live.scheduler.Scheduler.wait_for_user_turn`).
-
-        Raises:
-            ApiError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
         """
         async with self._list_while_sending(request):
             return await self.outbox.deliver(self.client, self.scope, request)
 
     async def retry_write(self, write: UnconfirmedWrite) -> CallResult:
-        """Retry an unconfirmed write at once, as :meth:`send_write` sends one.
-
-        Raises:
-            RunwatchError: It failed; see :meth:`~runwatch.store.repositories.outbox.Outbox.retry`.
-        """
+        """Retry an unconfirmed write at once, as :meth:`~runwatch.store.repositories.outbox.Outbox.retry` does."""
         async with self._list_while_sending(write.request):
             return await self.outbox.retry(self.client, self.scope, write)
 
     async def unconfirmed_writes(self) -> list[UnconfirmedWrite]:
-        """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Return the unconfirmed writes for the user to settle; cancels of ended runs are discarded here."""
         waiting = await self.outbox.unconfirmed(self.scope)
         settled = [write for write in waiting if is_settled_cancel(write.request.operation, self._find_run(write))]
         for write in settled:
@@ -375,28 +371,3 @@ class ServiceSession:
         if collection.read_at is not None:
             return now - timedelta(seconds=max(0.0, self.clock.monotonic() - collection.read_at))
         return collection.cached_at or now
-
-
-class _Opening:
-    """Keeps what a client reports before its session is there, and passes on what it reports later."""
-
-    def __init__(self) -> None:
-        self._attempts: list[RequestAttempt] = []
-        self._account: Account | None = None
-        self._session: ServiceSession | None = None
-
-    def note_attempt(self, attempt: RequestAttempt) -> None:
-        if self._session is None:
-            self._attempts.append(attempt)
-        else:
-            self._session._note_attempt(attempt)
-
-    def note_account(self, account: Account) -> None:
-        self._account = account
-
-    def pass_on_to(self, session: ServiceSession) -> None:
-        self._session = session
-        for attempt in self._attempts:
-            session._note_attempt(attempt, is_opening=True)
-        if self._account is not None:
-            session.live.take_opening_account(self._account)

@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -61,6 +62,7 @@ class ConsoleCommand(NamedTuple):
     environment: Mapping[str, str]
 
 
+@dataclass(frozen=True, eq=False)
 class _Tab:
     """One console and the socket that shows it.
 
@@ -69,12 +71,11 @@ class _Tab:
         files: Files that wait for the browser, by key.
     """
 
-    def __init__(self, session: str, socket: web.WebSocketResponse, transport: asyncio.BaseTransport | None) -> None:
-        self.session: Final = session
-        self.socket: Final = socket
-        self.transport: Final = transport
-        self.ended: Final = asyncio.Event()
-        self.files: Final[dict[str, tuple[str, BinaryIO]]] = {}
+    session: str
+    socket: web.WebSocketResponse
+    transport: asyncio.BaseTransport | None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    files: dict[str, tuple[str, BinaryIO]] = field(default_factory=dict)
 
 
 class ConsoleServer:

@@ -11,10 +11,10 @@ import pytest
 from runwatch.base.network.service_file import (
     ServiceFile,
     is_running,
-    lock_path,
     open_owner_key,
     read_service_file,
     service_line,
+    service_lock,
     write_service_file,
 )
 from runwatch.base.secrets.sealing import MasterKeys, UnsealError
@@ -83,7 +83,7 @@ def test_a_service_file_that_cannot_be_read_is_none(content: bytes, tmp_path: Pa
 def test_a_service_runs_while_its_lock_is_held(tmp_path: Path) -> None:
     assert not is_running(tmp_path)
     assert list(tmp_path.iterdir()) == [], "asking leaves no trace"
-    lock = lock_path(tmp_path)
+    lock = service_lock(tmp_path)
     lock.acquire(wait=True)
     assert is_running(tmp_path)
     lock.release()

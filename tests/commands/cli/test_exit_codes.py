@@ -25,7 +25,7 @@ from runwatch.base.errors import (
     UsageError,
     WriteInProgressError,
 )
-from runwatch.commands.cli.error_report import error_json_line, error_text
+from runwatch.commands.cli.error_report import Circumstances, error_json_line, error_text
 from runwatch.commands.cli.exit_codes import exit_code, status_exit_code
 from runwatch.records.error_codes import CODES
 from tests.support.builders import problem, validation_problem
@@ -167,7 +167,7 @@ def test_a_failure_without_a_request_has_the_same_members() -> None:
 
 
 def test_an_interrupted_submit_is_of_unknown_outcome() -> None:
-    told = json.loads(error_json_line(RunwatchError("Interrupted"), 130, pending="the-key"))
+    told = json.loads(error_json_line(RunwatchError("Interrupted"), 130, Circumstances(pending_key="the-key")))
     assert (told["outcome"], told["idempotency_key"]) == ("unknown", "the-key")
 
 

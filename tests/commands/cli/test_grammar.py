@@ -78,18 +78,14 @@ def test_no_flag_would_carry_a_secret() -> None:
     # The source of a key, or its name, is not a key.
     harmless = {"--key-stdin", "--key-command", "--credential-ref", "--auth-ref", "--auth-scheme"}
     assert {flag.name for _, flag in _flags() if forbidden.match(flag.name)} == harmless
-    assert all(flag.kind == "switch" for _, flag in _flags() if flag.name == "--key-stdin")
+    assert not any(flag.metavar for _, flag in _flags() if flag.name == "--key-stdin")
 
 
 def test_a_flag_takes_a_value_everywhere_or_nowhere_but_for_that_of_serve() -> None:
     kinds: dict[str, set[bool]] = {}
     for _, flag in _flags():
-        kinds.setdefault(flag.name, set()).add(flag.kind == "switch")
+        kinds.setdefault(flag.name, set()).add(bool(flag.metavar))
     assert [name for name, found in kinds.items() if len(found) > 1] == ["--status"]
-
-
-def test_a_placeholder_is_with_every_flag_that_takes_a_value() -> None:
-    assert [flag.name for _, flag in _flags() if bool(flag.metavar) == (flag.kind == "switch")] == []
 
 
 def test_every_word_that_verbs_stand_behind_is_explained() -> None:

@@ -27,7 +27,7 @@ def service(*said: Said) -> LimitedService:
 
 
 def reports(session: ServiceSession) -> ReportPoller:
-    return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock)
+    return ReportPoller(session.client, session.live.writer, session.live.scheduler, session.clock)
 
 
 def of(session: ServiceSession, report: ReportQuery) -> Collection:

@@ -98,6 +98,11 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.reaches("Requests   1", "H")
         await driven.shows("from the file; press 0 for problems, 1 for runs, @ for around")
         await driven.reaches("✗ failed", "1")
+        assert "replay" not in driven.lines[-1]
+        await driven.reaches("No events here; `runwatch runs events ID --format ndjson > FILE` saves them.", "m")
+        await driven.reaches("the file has no events of this run", "enter")
+        driven.app.follow_link("run", "ex_gone")
+        await driven.shows("ex_gone: not in this file")
         await driven.reaches("Around a time   4", "at")
         await driven.shows("problems 2 · requests 1 · runs 1")
         assert "loading" not in driven.text

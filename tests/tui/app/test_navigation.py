@@ -15,7 +15,7 @@ from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.resources.registry import RESOURCES
 from tests.support.builders import event, run
-from tests.support.scripted import ScriptedService
+from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
 
@@ -66,6 +66,25 @@ async def test_an_open_record_is_open_again(tmp_path: Path) -> None:
         await in_front(driven, "runs")
         await driven.until(lambda: runs_screen(driven).has_class("-opened"), "the run to be open")
         assert runs_screen(driven).table.cursor_key == "ex_two"
+
+
+@pytest.mark.parametrize("kind", ["run", "receipt", "arm"])
+async def test_a_link_to_what_does_not_exist_says_so_and_stays(tmp_path: Path, kind: str) -> None:
+    scripted = service()
+    scripted.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
+    async with console(scripted, tmp_path, open_at="requests") as driven:
+        driven.app.follow_link(kind, "gone_1")
+        await driven.shows("gone_1: not found")
+        assert isinstance(driven.app.screen, RequestsScreen)
+
+
+async def test_a_link_to_a_run_that_is_not_listed_opens_it(tmp_path: Path) -> None:
+    scripted = service()
+    async with console(scripted, tmp_path, open_at="requests") as driven:
+        scripted.runs.append(dict(run("ex_four").raw))
+        driven.app.follow_link("run", "ex_four")
+        await in_front(driven, "runs")
+        await driven.until(lambda: driven.table.cursor_key == "ex_four", "the run to be open")
 
 
 async def test_back_forward_and_the_last_view(tmp_path: Path) -> None:

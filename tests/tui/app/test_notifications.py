@@ -198,6 +198,7 @@ def test_several_ends_are_one_notice() -> None:
     assert ended_runs_text(more, names=names).endswith("3 ✗ failed · ex_1, the ␛[31mnightly run, ex_3 and 2 more")
     assert ended_runs_text([ended[1]], names=names) == "run the ␛[31mnightly run has ended: ✗ failed"
     assert ended_runs_text([run("ex_2", "failed", reason="x")]) == "run ex_2 has ended: ✗ failed · x"
+    assert ended_runs_text([run("ex_2", "cancelled", reason="cancelled")]) == "run ex_2 has ended: ⊘ cancelled"
 
 
 async def test_an_error_that_is_reported_rings_and_a_warning_does_not(tmp_path: Path) -> None:

@@ -199,7 +199,9 @@ async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> No
     service = noon.service()
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))
     async with console(service, tmp_path, size=SIZE, open_at="arms", until="arm_") as driven:
-        await driven.reaches("8f21", "b", "1")
+        await driven.shows("arm_")
+        await driven.reaches("1 saved model Ember", "b")
+        await driven.reaches("8f21", "1")
         arm = dict(resources.arm().raw) | {"display_name": "Another name"}
         service.say("GET", "/v1/arms", Said(200, {"arms": [arm], "next_cursor": None}))
-        await driven.comes("1 ± saved model arm_01HX7", 120)
+        await driven.comes("1 ± saved model Another name", 120)

@@ -42,7 +42,7 @@ async def unconfigured(
         assert directory == home / "data" / "local-service"
         if go is not None:
             go.wait(20)
-        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
+        return LocalService(service.base_url, Secret(KEY), 1, socket)
 
     async with service:
         socket = await service.listen_locally(home / "service")

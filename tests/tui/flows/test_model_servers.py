@@ -87,7 +87,7 @@ async def local(
         paths.settings_file.chmod(0o600)
 
     def start(_: Path) -> LocalService:
-        return LocalService(service.base_url, Secret(KEY), 1, socket, started_here=True)
+        return LocalService(service.base_url, Secret(KEY), 1, socket)
 
     async with service:
         socket = await service.listen_locally(home / "service")

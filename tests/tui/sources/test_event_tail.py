@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events import event_tail
+from runwatch.tui.widgets.lists.event_log import EventLog
 from tests.support.builders import event, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import console
@@ -32,3 +34,8 @@ async def test_a_run_that_is_chosen_right_after_another_does_not_wait_for_that_o
         for name in ("ex_b", "ex_a", "ex_b"):
             await driven.select(name)
             await driven.shows(f"{name}-199")
+        screen, log = driven.app.screen, driven.app.screen.query_one(EventLog)
+        assert isinstance(screen, EventScreen)
+        log._side = 8
+        screen.tail.filter_by("progress")
+        assert log._side == 0, "what a filter finds is shown from the left"

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runwatch.base.text import cell_width, is_clean
 from runwatch.view.detail.chart_sections import ChartRow, bar_section, largest_first
+from runwatch.view.text.glyphs import ASCII, Glyphs
 from runwatch.view.text.safe_text import line
-from tests.view.strategies import CONTEXT
+from tests.view.detail.test_plots import cells, glyph_sets, values
+from tests.view.strategies import CONTEXT, many, texts
 
 
 def plotted(label: str, value: int | None, more: str = "", target: object = None) -> ChartRow:
@@ -27,6 +34,21 @@ def test_lines_have_their_label_bar_number_words_and_target() -> None:
 def test_a_bar_is_worth_more_than_the_words_behind_its_number() -> None:
     (section,) = bar_section("Runs", [plotted("mon", 10, "ten runs in all")], lambda _: 24, CONTEXT)
     assert section.lines[0].text == "████████████████  10"
+
+
+def test_numbers_are_below_each_other_and_stay_where_there_is_no_room_for_a_bar() -> None:
+    rows, context = [plotted("mon", 10), plotted("tue", 5)], replace(CONTEXT, glyphs=ASCII)
+    (section,) = bar_section("Runs", rows, lambda _: 14, context)
+    assert [entry.text for entry in section.lines] == ["######  10", "###      5"]
+    (section,) = bar_section("Runs", rows, lambda _: 9, context)
+    assert [entry.text for entry in section.lines] == ["10", " 5"]
+
+
+@many
+@given(st.lists(st.builds(ChartRow, texts.map(line), values, texts.map(line)), max_size=8), cells, glyph_sets)
+def test_charts_are_never_wider_than_asked(rows: list[ChartRow], room: int, glyphs: Glyphs) -> None:
+    for section in bar_section("Runs", rows, lambda _: room, replace(CONTEXT, glyphs=glyphs)):
+        assert all(cell_width(entry.text) <= max(0, room) and is_clean(entry.text) for entry in section.lines)
 
 
 def test_a_stack_says_which_pattern_is_which() -> None:

@@ -95,6 +95,9 @@ def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) ->
     assert "reading again… 3s" in pane_status(state, CONTEXT).text
     told = empty_state_lines(RECEIPTS, state, CONTEXT, lambda key: key)
     assert (told[0], told[-1]) == ("It did not work", "Reading again… 3s")
+    # Of a lost service, each try would come and go.
+    lost = state._replace(load=LoadState.OFFLINE, is_lost=True)
+    assert "again…" not in f"{pane_status(lost, CONTEXT).text}{empty_state_lines(RECEIPTS, lost, CONTEXT, str)}"
 
 
 def test_a_list_that_is_withdrawn_has_old_rows_and_says_since_when() -> None:

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.base.text import cell_width, is_clean
+from runwatch.base.text import cell_width
 from runwatch.view.detail.plots import (
-    ChartBar,
-    bars_with_numbers,
     column_width,
     draw_bar,
     draw_column_chart,
@@ -19,8 +17,8 @@ from runwatch.view.detail.plots import (
     draw_stack,
 )
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
-from runwatch.view.text.safe_text import SafeText, line
-from tests.view.strategies import many, texts
+from runwatch.view.text.safe_text import SafeText
+from tests.view.strategies import many
 
 values = st.one_of(
     st.none(), st.integers(-(10**40), 10**40), st.decimals(allow_nan=False, allow_infinity=False, places=4),
@@ -67,14 +65,6 @@ def test_a_stack_shows_each_part_in_its_pattern(parts: tuple[int | None, ...], s
 
 
 @many
-@given(st.lists(st.builds(ChartBar, values, texts.map(line)), max_size=8), cells, glyph_sets)
-def test_charts_are_never_wider_than_asked(shown: list[ChartBar], room: int, glyphs: Glyphs) -> None:
-    for drawn in bars_with_numbers(shown, room, glyphs):
-        assert cell_width(drawn) <= max(0, room)
-        assert is_clean(drawn)
-
-
-@many
 @given(st.lists(values, max_size=90), cells, st.integers(-1, 6), glyph_sets)
 def test_sparks_and_columns_are_never_wider_or_higher_than_asked(
     given_values: list[Decimal | int | None], room: int, rows: int, glyphs: Glyphs
@@ -95,15 +85,6 @@ def test_sparks_and_columns_are_never_wider_or_higher_than_asked(
 )  # fmt: skip
 def test_a_bar_is_as_long_as_its_part_of_the_largest(value: Decimal | int | None, shown: str) -> None:
     assert draw_bar(value, Decimal(4), 4) == shown
-
-
-def test_numbers_are_below_each_other_behind_the_bars() -> None:
-    shown = [ChartBar(Decimal(10), line("10.0")), ChartBar(Decimal(5), line("5.0"))]
-    assert bars_with_numbers(shown, 12, ASCII) == ["######  10.0", "###      5.0"]
-
-
-def test_where_there_is_no_room_the_bar_goes_and_the_number_stays() -> None:
-    assert bars_with_numbers([ChartBar(Decimal(10), line("10.0000"))], 10) == ["10.0000"]
 
 
 def test_a_spark_tells_nought_from_a_little_and_from_nothing_known() -> None:

@@ -43,6 +43,11 @@ def test_unknown_members_come_last_whole_and_by_their_paths() -> None:
     }  # fmt: skip
 
 
+def test_the_saved_model_of_a_run_is_a_link() -> None:
+    assert detail("runs", builders.open_run(current={"arm_id": "arm_1"}))["Run"]["arm_id"].target == ("arm", "arm_1")
+    assert detail("runs", builders.open_run(current=None))["Run"]["arm_id"].target is None
+
+
 def test_a_value_of_the_wrong_type_is_shown_as_it_came_and_says_so() -> None:
     shown = detail("runs", builders.run(created_at=12, slices=[{"slice_id": 7}, "no object"]))
     created = shown["Run"]["created_at"]

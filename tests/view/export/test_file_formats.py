@@ -244,7 +244,7 @@ def test_a_report_has_the_columns_of_the_list_and_whole_ids() -> None:
     heads, rule, row = written("md", live_receipt("ex_0123456789abcdefghij")).splitlines()
     assert heads.startswith("| status | run | why | model | spend | check |")
     assert set(rule) == set("|- ")
-    assert r" | ex\_0123456789abcdefghij |  | contoso/atlas-12b | 0.0642 | ✓ 0.86 |" in row
+    assert r" | ex\_0123456789abcdefghij | gate · veto\_source\_blocked | contoso/atlas-12b | 0.0642 | ✓ 0.86 |" in row
     assert "2026-11-2" in row
 
 

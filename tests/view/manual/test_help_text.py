@@ -41,6 +41,16 @@ def test_places_and_version_are_named() -> None:
     assert f"runwatch {__version__}" in texts
 
 
+def test_states_are_told_where_the_frame_has_them() -> None:
+    lower, upper = (
+        {str(entry.label) for entry in part.lines}
+        for part in reference_sections(PATHS, key_of, UNICODE)
+        if part.title.startswith("States of a pane")
+    )
+    assert {"offline", "not read since 14:05"} < lower
+    assert {"PAUSED by scrolling", "PAUSED by <screen.pause>", "ended", "2 ended unseen"} < upper
+
+
 def test_a_search_finds_lines_by_all_of_its_words_without_regard_to_capitals() -> None:
     shown = search_sections([*reference_sections(PATHS, key_of, UNICODE), *service_sections(key_of)], "KEY twice")
     assert [[str(entry.label) for entry in part.lines] for part in shown] == [["Waiting", "Unconfirmed writes"]]

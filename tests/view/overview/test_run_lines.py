@@ -210,7 +210,7 @@ def test_reasons_and_providers_make_a_table() -> None:
         *(on("openrouter", ended(f"ex_a{n}", "failed", reason="dispatch_network_error")) for n in range(6)),
         *(on("northwind", ended(f"ex_b{n}", "failed", reason="fallback_exhausted")) for n in range(2)),
         on("northwind", ended("ex_c", "expired", reason="runtime_exceeded")),
-        on(None, ended("ex_d", "failed", reason=None)),
+        on(None, ended("ex_d", "failed", reason=None, decision_packet=None)),
     ]
     table = build_failure_matrix(count_runs(runs), CONTEXT, 110)
     lines = text(table.lines).splitlines()
@@ -438,5 +438,5 @@ def test_a_filter_for_a_value_finds_it(value: str) -> None:
 
 
 def test_a_filter_for_no_value_finds_those_without() -> None:
-    runs = [ended("ex_1", "failed", reason="x"), ended("ex_2", "failed", reason=None)]
+    runs = [ended("ex_1", "failed", reason="x"), ended("ex_2", "failed", reason=None, decision_packet=None)]
     assert found_by(build_equals_filter("reason", None), runs) == ["ex_2"]

@@ -8,7 +8,7 @@ import pytest
 
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.registry import resource_named
-from runwatch.view.runs.decision_packet import decision_reason_cell, parse_packet, run_outcome_cell, run_outcome_title
+from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell, run_outcome_title
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
 from runwatch.view.table import rows
 from runwatch.view.text.glyphs import ASCII, UNICODE, Role
@@ -51,11 +51,14 @@ def test_a_pass_that_the_user_has_to_look_at_is_not_green() -> None:
     assert (found.text, found.role) == ("✓ pass · needs_review", Role.WARN)
 
 
-def test_the_column_of_reasons_says_what_is_to_be_done() -> None:
-    found = decision_reason_cell(parse_packet({"action": "needs_review", "reason": "sources_without_verdict"}), UNICODE)
-    assert found is not None
-    assert found.text == "needs_review · sources_without_verdict"
-    assert decision_reason_cell(None, UNICODE) is None
+def test_a_run_without_a_reason_has_that_of_its_packet_in_runs_and_receipts() -> None:
+    packet = {"verdict": "no_verdict", "action": "needs_review", "reason": "sources_without_verdict"}
+    receipt = builders.live_receipt(decision_packet=packet)
+    for spec, subject in ((RUNS, decided(**packet)), (resource_named("receipts"), receipt)):
+        (row,) = rows.build_rows(spec, [subject], CONTEXT)
+        assert cells_of(row)["reason"] == "needs_review · sources_without_verdict"
+        assert roles_of(row)["reason"] is Role.WARN
+        assert parse_filter("reason=sources_without_verdict has:reason", spec).matches(row)
 
 
 def test_a_list_of_runs_shows_verdict_and_action() -> None:

@@ -21,7 +21,6 @@ from runwatch.view.runs.run_facts import (
     SourcedValue,
     SubmittedRequest,
     parse_submitted_request,
-    run_facts,
 )
 from tests.support import builders
 
@@ -33,13 +32,13 @@ FACTS = (
 
 @pytest.mark.parametrize("name", FACTS)
 def test_a_bare_run_tells_nothing_and_nothing_is_guessed(name: str) -> None:
-    assert getattr(run_facts(Run({"execution_id": "ex_1", "status": "completed"})), name) == SourcedValue(
+    assert getattr(RunFacts(Run({"execution_id": "ex_1", "status": "completed"})), name) == SourcedValue(
         None, NO_SOURCE
     )
 
 
 def test_a_run_without_a_mode_is_neither_live_nor_a_test() -> None:
-    facts = run_facts(builders.run())
+    facts = RunFacts(builders.run())
     assert facts.mode.value is None
     assert not facts.is_test
 
@@ -98,11 +97,11 @@ def test_a_final_event_or_receipt_is_newer_than_a_read_that_says_live() -> None:
 
 
 def test_what_is_at_work_now_comes_from_the_run() -> None:
-    facts = run_facts(builders.open_run(current={"arm_id": "arm_1", "model_key": "m", "provider": "p"}))
+    facts = RunFacts(builders.open_run(current={"arm_id": "arm_1", "model_key": "m", "provider": "p"}))
     assert (facts.arm_id, facts.model, facts.provider) == (
         SourcedValue("arm_1", FROM_RUN), SourcedValue("m", FROM_RUN), SourcedValue("p", FROM_RUN),
     )  # fmt: skip
-    assert run_facts(builders.open_run(current="sl_1")).arm_id == SourcedValue(None, NO_SOURCE)
+    assert RunFacts(builders.open_run(current="sl_1")).arm_id == SourcedValue(None, NO_SOURCE)
 
 
 def test_amounts_that_would_overflow_are_not_added_up() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from runwatch.records.run import CallError
 from runwatch.store.state.collection import StoredRecord
 from runwatch.view.detail.sections import DetailLine
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.runs.run_timeline import timeline_sections
+from runwatch.view.runs.run_timeline import timeline_bars, timeline_sections
 from runwatch.view.runs.run_trace import RunTrace
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
@@ -82,6 +83,16 @@ def test_bars_follow_each_other_on_one_line_of_time() -> None:
         len(bars[label]) - len(bars[label].lstrip(" ")) for label in ("queued", "attempt 1", "check 1", "↻ attempt 2")
     ]
     assert starts == sorted(set(starts))
+
+
+def test_every_moment_of_a_run_has_the_columns_of_the_whole() -> None:
+    context = RenderContext(NOON, UNICODE, time="utc")
+    whole = list(timeline_bars(RunFacts(builders.run()), RunTrace(STORY), context))
+    moments = [drawn(STORY[:count], until=NOON, whole=whole) for count in range(2, len(STORY) + 1)]
+    assert len({moment[0].text for moment in moments}) == 1, "one line of time"
+    bars = [row for moment in moments for row in moment if row.label]
+    ends = {found.end() for row in bars if (found := re.search(r"\d (ms|s|min|h)(?= |$)", row.text))}
+    assert len(ends) == 1, "one column of seconds"
 
 
 def test_patterns_tell_the_kinds_apart_without_color() -> None:

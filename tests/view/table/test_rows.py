@@ -18,6 +18,7 @@ from runwatch.records import packing
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import RecordPacker
 from runwatch.records.run import Run
+from runwatch.store.state.collection import StoredRecord
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.registry import resource_named
 from runwatch.view.runs.run_facts import RunFacts, SubmittedRequest
@@ -65,6 +66,21 @@ def test_a_test_run_never_shows_a_cost() -> None:
     assert shown["cost"] == "test run"
     (row,) = table.build_rows(RUNS, [builders.run(mode="echo")], CONTEXT)
     assert roles_of(row)["cost"] is Role.TEST
+
+
+def test_models_and_times_sort_as_they_are_shown_those_of_live_runs_too() -> None:
+    def ended(run_id: str, seconds: int, model: str) -> RunFacts:
+        at = f"2026-11-21T11:50:{seconds:02}Z"
+        run = builders.run(run_id, "completed", created_at="2026-11-21T11:50:00Z", completed_at=at)
+        return RunFacts(Run({**run.raw, "current": {"model_key": model}}))
+
+    live = RunFacts(
+        Run({**builders.run("live", created_at="2026-11-21T11:59:30Z").raw, "current": {"model_key": "b/mini"}}),
+        stored=StoredRecord(builders.run("live"), NOW, 0.0),
+    )
+    rows = table.build_rows(RUNS, [ended("slow", 50, "a/pro"), live, ended("quick", 2, "c/deep")], CONTEXT)
+    assert ids(sort_rows(RUNS, rows, [SortKey("took")])) == ["quick", "live", "slow"]
+    assert ids(sort_rows(RUNS, rows, [SortKey("model")])) == ["quick", "live", "slow"]
 
 
 def test_an_ended_run_shows_what_it_took_and_when_it_ended() -> None:

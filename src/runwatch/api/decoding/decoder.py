@@ -87,11 +87,7 @@ async def decode_page_sliced(
 
     A thread would not help, because decoding holds the interpreter lock: a page of 26 MB froze the loop for 1.4 s.
 
-    Args:
-        intern: As for :func:`decode_page`; a long list that is read again then never takes its memory twice.
-
-    Raises:
-        UnreadableBodyError: The body is not JSON, or lacks the member.
+    With ``intern``, a long list that is read again never takes its memory twice.
     """
     stream = _stream(_pieces(body), record)
     page = _PageMaker(record, intern, packs=intern is not None)

@@ -7,66 +7,21 @@ freeze, and text with one character outside Latin-1 takes two to four times the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from json import JSONDecodeError
-from json.scanner import make_scanner
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from runwatch.base.json import DECODER
 
 Chunk = tuple[list[str], list[Any]]
 """Exact texts and values of items, in two lists of the same length."""
 
-# The cast works around a type description that accepts only its own kind of context.
-_scan: Final[Callable[[str, int], tuple[Any, int]]] = make_scanner(cast(Any, DECODER))
-HEAD: Final = re.compile(r'\{"\w+":( ?)', re.ASCII)
+_HEAD: Final = re.compile(r'\{"\w+":( ?)', re.ASCII)
 """Start of an object up to its first value, in compact JSON and in JSON with a space after colon and comma."""
 
 
 class UnreadableBodyError(ValueError):
     """A body is not what was expected; the text says how, as part of a sentence."""
-
-
-class MixedItemsError(Exception):
-    """Items begin in different ways, so the ends of the items are ambiguous."""
-
-
-def scan_chunk(text: str, start: int, stop: int) -> tuple[Chunk, int] | None:
-    """Scan the complete items between ``start`` and ``stop`` except the last in one go; also return where the last
-    starts.
-
-    Items scanned together share the names of their members, which takes a fifth less time and two thirds of the memory.
-    The scanner does not report where an item ends, so the text is cut wherever an object follows another and begins
-    with the same name as the first. A JSON string cannot contain such a cut, because its quotation mark would end it
-    before a word; and because the cuts end before the first list inside an item, they separate items. So the cuts are
-    right if there are as many pieces as items.
-
-    Returns:
-        ``None`` where the items must be scanned one by one: they are not objects, hold lists, are broken or large, or
-        are not in a usual JSON layout.
-
-    Raises:
-        MixedItemsError: The cuts are wrong.
-    """
-    head = HEAD.match(text, start)
-    if head is None:
-        return None
-    begin = head[0]
-    between = f"}},{head[1]}{begin}"
-    bracket = text.find("[", head.end(), stop)
-    end = text.rfind(between, head.end(), stop if bracket < 0 else bracket)
-    if end < 0:
-        return None
-    inner = text[head.end() : end]
-    joined = f"[{begin}{inner}}}]"
-    try:
-        values, scanned = _scan(joined, 0)
-    except (StopIteration, ValueError, RecursionError):
-        return None
-    texts = [f"{begin}{piece}}}" for piece in inner.split(between)]
-    if scanned != len(joined) or len(values) != len(texts):
-        raise MixedItemsError
-    return (texts, values), end + len(between) - len(begin)
 
 
 WINDOW: Final = 1 << 16
@@ -87,7 +42,7 @@ class ItemStream:
     Args:
         pieces: The response's text.
         with_texts: Whether to return each item's exact text. Items are read many at a time and share the names of their
-            members, which takes half the memory; with texts, only if none of them holds a list.
+            members, which takes half the memory; with texts, only before one that holds a list.
 
     Attributes:
         members: The response's other members, complete when the iteration is.
@@ -142,7 +97,7 @@ class ItemStream:
     def _array(self) -> Generator[Chunk, None, None]:
         is_open = not self._skip("]")
         while is_open:
-            chunk = self._together() if self._with_texts else self._window()
+            chunk = self._window()
             if chunk is not None:
                 yield chunk
                 continue
@@ -161,45 +116,44 @@ class ItemStream:
         Text that begins like the first item, after a closed object, is taken for an item. That is right if everything
         before it parses as a list, because then no object, list or string is open at that place.
 
+        The exact texts are cut at the same places, before the first list inside an item, so that nothing but an item
+        begins there. They are right if there are as many as items; else the items begin in different ways, and this
+        way is tried no more.
+
         Returns:
             ``None`` where the items must be read one by one: they are not objects, or have another layout.
         """
-        self._next()
-        self._fill(WINDOW)
-        head = HEAD.match(self._text, self._at)
-        if head is None:
-            return None
-        between = f"}},{head[1]}{head[0]}"
-        end = self._at + WINDOW
-        for _ in range(CANDIDATES):
-            end = self._text.rfind(between, self._at, end)
-            if end < 0:
-                return None
-            joined = f"[{self._text[self._at : end + 1]}]"
-            try:
-                values, scanned = DECODER.raw_decode(joined)
-            except ValueError:
-                continue
-            if scanned == len(joined):
-                self._at = end + 2
-                return [""] * len(values), values
-        return None
-
-    def _together(self) -> Chunk | None:
-        """Read items with their texts: see :func:`~runwatch.api.decoding.item_stream.scan_chunk`."""
         if not self._are_alike:
             return None
         self._next()
         self._fill(WINDOW)
-        try:
-            found = scan_chunk(self._text, self._at, self._at + WINDOW)
-        except MixedItemsError:
-            self._are_alike = False
+        head = _HEAD.match(self._text, self._at)
+        if head is None:
             return None
-        if found is None:
-            return None
-        chunk, self._at = found
-        return chunk
+        between = f"}},{head[1]}{head[0]}"
+        end = self._at + WINDOW
+        if self._with_texts and (bracket := self._text.find("[", head.end(), end)) >= 0:
+            end = bracket
+        for _ in range(CANDIDATES):
+            end = self._text.rfind(between, head.end(), end)
+            if end < 0:
+                return None
+            items = self._text[self._at : end + 1]
+            try:
+                values, scanned = DECODER.raw_decode(f"[{items}]")
+            except ValueError:
+                continue
+            if scanned != len(items) + 2:
+                continue
+            texts = [""] * len(values)
+            if self._with_texts:
+                texts = [f"{head[0]}{piece}}}" for piece in items[len(head[0]) : -1].split(between)]
+                self._are_alike = len(texts) == len(values)
+                if not self._are_alike:
+                    return None
+            self._at = end + 2
+            return texts, values
+        return None
 
     def _value(self) -> tuple[Any, str]:
         """Read the next value and its text, across pieces."""

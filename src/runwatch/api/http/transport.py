@@ -227,13 +227,8 @@ class Transport:
 
     def _authorise(self, request: httpx.Request) -> httpx.Request:
         """Add the key if, and only if, the request goes to the target's origin."""
-        origin = self._origin
-        is_target = (request.url.scheme, request.url.host, request.url.port) == (
-            origin.scheme,
-            origin.host,
-            origin.port,
-        )
-        if is_target and self._target.key is not None:
+        asked, own = ((url.scheme, url.host, url.port) for url in (request.url, self._origin))
+        if asked == own and self._target.key is not None:
             request.headers["Authorization"] = f"Bearer {self._target.key.reveal().strip()}"
         return request
 

@@ -53,7 +53,7 @@ class ServiceFile:
     sealed_key: bytes = field(default=b"", repr=False)
 
 
-def lock_path(data_dir: Path) -> FileLock:
+def service_lock(data_dir: Path) -> FileLock:
     """Return the lock that the running service of this data directory holds."""
     return FileLock(data_dir / "service.lock")
 
@@ -62,7 +62,7 @@ def is_running(data_dir: Path) -> bool:
     """Return whether a service holds the data directory now."""
     if not (data_dir / "service.lock").exists():
         return False
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     free = lock.acquire(wait=False)
     lock.release()
     return not free

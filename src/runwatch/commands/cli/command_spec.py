@@ -11,7 +11,7 @@ class OptionSpec(NamedTuple):
     Attributes:
         name: Long name with dashes.
         metavar: Placeholder of its value; empty for a switch.
-        kind: ``switch``, ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
+        kind: Of its value: ``text``, ``texts`` (repeatable), ``count`` (whole number, 0 or more) or ``number``.
         choices: Accepted values; empty accepts any.
         hidden: Whether to leave it out of the help text.
         names: What its value names, for shell completion: the ``KIND`` of a record, ``profile``, ``profiles`` (may be a
@@ -21,7 +21,7 @@ class OptionSpec(NamedTuple):
     name: str
     help: str
     metavar: str = ""
-    kind: str = "switch"
+    kind: str = "text"
     choices: tuple[str, ...] = ()
     hidden: bool = False
     names: str = ""
@@ -69,30 +69,28 @@ class CommandSpec(NamedTuple):
 FORMATS = ("table", "json", "ndjson", "csv")
 
 TARGET = (
-    OptionSpec("--profile", "the profile of the settings file to use", "NAME", "text", names="profile"),
-    OptionSpec("--base-url", "the service to call, with or without /v1", "URL", "text"),
+    OptionSpec("--profile", "the profile of the settings file to use", "NAME", names="profile"),
+    OptionSpec("--base-url", "the service to call, with or without /v1", "URL"),
     OptionSpec("--local", "use the local service; start it if it is not running"),
     OptionSpec("--read-only", "refuse every change"),
 )
 PROFILES_OPTION = OptionSpec(
     "--profile",
     "the profile to read; A,B or all reads several, and JSON then has an object {profile, record} for each record",
-    "NAME", "text", names="profiles",
+    "NAME", names="profiles",
 )  # fmt: skip
 """For commands that can read several profiles at once."""
 
 MULTI_PROFILE_TARGET = (PROFILES_OPTION, *TARGET[1:])
 CONSOLE = (
     *TARGET,
-    OptionSpec("--theme", "the console's theme", "NAME", "text", names="theme"),
-    OptionSpec(
-        "--open", "the first screen, and the id of a record to show there", "SCREEN[/ID]", "text", names="screen"
-    ),
+    OptionSpec("--theme", "the console's theme", "NAME", names="theme"),
+    OptionSpec("--open", "the first screen, and the id of a record to show there", "SCREEN[/ID]", names="screen"),
 )
 """Options of the console, which has no command."""
 
 FORMAT = (
-    OptionSpec("--format", "output format (default: table)", "FORMAT", "text", FORMATS),
+    OptionSpec("--format", "output format (default: table)", "FORMAT", choices=FORMATS),
     OptionSpec("--json", "short for --format json"),
 )
 LIMIT = OptionSpec(
@@ -101,16 +99,15 @@ LIMIT = OptionSpec(
     "N",
     "count",
 )
-FILTER = OptionSpec("--filter", "only records that match; see 'runwatch help filters'", "EXPRESSION", "text")
+FILTER = OptionSpec("--filter", "only records that match; see 'runwatch help filters'", "EXPRESSION")
 RUN_FILTER = FILTER._replace(help="only runs that match, e.g. 'is:live age<10m'; see 'runwatch help filters'")
-FIELDS = OptionSpec("--fields", "print only these fields; a dot leads into nested ones", "A,B", "text")
-STATUS = OptionSpec("--status", "only records with this status", "STATUS", "text")
-SINCE = OptionSpec("--since", "only records since this time or age, e.g. 2026-11-20 or 2h", "WHEN", "text")
+FIELDS = OptionSpec("--fields", "print only these fields; a dot leads into nested ones", "A,B")
+STATUS = OptionSpec("--status", "only records with this status", "STATUS")
+SINCE = OptionSpec("--since", "only records since this time or age, e.g. 2026-11-20 or 2h", "WHEN")
 DATABASE = OptionSpec(
     "--database",
     "the PostgreSQL database of the service, named without its password (default: RUNWATCH_DATABASE)",
     "URL",
-    "text",
 )
 YES = OptionSpec("--yes", "do not ask for confirmation")
 EXIT_STATUS = OptionSpec("--exit-status", "exit 10 if a run failed, 11 if one was cancelled, 12 if one expired")

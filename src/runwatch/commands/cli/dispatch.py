@@ -84,13 +84,9 @@ def report_usage_error(error: RunwatchError, words: Sequence[str]) -> int:
 def _report(
     error: RunwatchError, output: CommandOutput, code: int, pending: str | None = None, call: Invocation | None = None
 ) -> int:
-    from runwatch.commands.cli.error_report import NO_CIRCUMSTANCES, error_json_line, error_text, find_circumstances
+    from runwatch.commands.cli.error_report import NO_CIRCUMSTANCES, find_circumstances, write_error
 
-    known = NO_CIRCUMSTANCES if call is None else find_circumstances(call)
-    if output.is_json:
-        output.error(error_json_line(error, code, pending, circumstances=known))
-    else:
-        output.error(error_text(error, circumstances=known))
+    write_error(error, code, output, NO_CIRCUMSTANCES if call is None else find_circumstances(call, pending))
     return code
 
 

@@ -28,13 +28,14 @@ MAY_HAVE_CHANGED: Final = "Unknown: it may have taken effect; a retry is safe."
 
 def report_error(error: RunwatchError, output: CommandOutput, profile: str | None = None) -> int:
     """Report an error in the format of the invocation, and return its exit code."""
-    code, known = exit_code(error), Circumstances(complete=output.complete)
-    output.error(
-        error_json_line(error, code, profile=profile, circumstances=known)
-        if output.is_json
-        else error_text(error, profile, known)
-    )
+    code = exit_code(error)
+    write_error(error, code, output, Circumstances(complete=output.complete, profile=profile))
     return code
+
+
+def write_error(error: RunwatchError, code: int, output: CommandOutput, circumstances: Circumstances) -> None:
+    """Write an error to stderr in the format of the invocation."""
+    output.error(error_json_line(error, code, circumstances) if output.is_json else error_text(error, circumstances))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Circumstances:
         follow: The command that follows that run.
         complete: Completes suggested commands, so that they call the same service.
         names: The options and arguments of the command, by the members that they set.
+        profile: The profile that failed, of several.
+        pending_key: The idempotency key of a write that was in progress, whose outcome is therefore unknown.
     """
 
     is_key_given: bool = False
@@ -54,6 +57,8 @@ class Circumstances:
     follow: str = ""
     complete: Callable[[str], str] = str
     names: TypedNames | None = None
+    profile: str | None = None
+    pending_key: str | None = None
 
     @property
     def goes_on(self) -> str | None:
@@ -66,7 +71,7 @@ class Circumstances:
 NO_CIRCUMSTANCES: Final = Circumstances()
 
 
-def find_circumstances(call: Invocation) -> Circumstances:
+def find_circumstances(call: Invocation, pending_key: str | None) -> Circumstances:
     """Return what an invocation knows about the failure that ends it."""
     from runwatch.view.text.shell_commands import name_own_key
 
@@ -76,30 +81,18 @@ def find_circumstances(call: Invocation) -> Circumstances:
     options, run_id = call.options, call.accepted_run
     is_key_given = bool(options.idempotency_key or options.resend)
     follow = call.command("runs watch", run_id) if run_id else ""
-    return Circumstances(is_key_given, run_id, follow, complete, TypedNames(call))
+    return Circumstances(is_key_given, run_id, follow, complete, TypedNames(call), pending_key=pending_key)
 
 
-def error_json_line(
-    error: RunwatchError,
-    code: int,
-    pending: str | None = None,
-    *,
-    profile: str | None = None,
-    circumstances: Circumstances = NO_CIRCUMSTANCES,
-) -> str:
-    """Format an error as one line of ASCII JSON.
-
-    Args:
-        pending: The idempotency key of a write that was in progress, whose outcome is therefore unknown.
-        circumstances: What is known besides the error. An accepted run is included as ``execution_id``.
-    """
+def error_json_line(error: RunwatchError, code: int, circumstances: Circumstances = NO_CIRCUMSTANCES) -> str:
+    """Format an error as one line of ASCII JSON; an accepted run is included as ``execution_id``."""
     api = error if isinstance(error, ApiError) else None
     is_sent = isinstance(error, WriteInProgressError)
-    is_known = pending is None and not is_sent and (api is None or api.outcome_known)
+    is_known = circumstances.pending_key is None and not is_sent and (api is None or api.outcome_known)
     steps = [next_step_text(error, circumstances) or ""]
-    if ask_again := _ask_again(error, circumstances):
-        steps.append(f"Ask again: {ask_again}")
-    content: dict[str, Any] = {} if profile is None else {"profile": profile}
+    if retry := _retry_command(error, circumstances):
+        steps.append(f"Retry: {retry}")
+    content: dict[str, Any] = {} if circumstances.profile is None else {"profile": circumstances.profile}
     content |= {
         "problem": dict(error.problem.raw) if isinstance(error, ApiProblem) else None,
         "error": remove_known_keys(error.title),
@@ -108,7 +101,7 @@ def error_json_line(
         "exit_code": code,
         "attempts": 0 if api is None else api.attempts,
         "outcome": "known" if is_known else "unknown",
-        "idempotency_key": pending if api is None else api.key,
+        "idempotency_key": circumstances.pending_key if api is None else api.key,
     }
     if circumstances.accepted_run is not None:
         content["execution_id"] = circumstances.accepted_run
@@ -118,11 +111,9 @@ def error_json_line(
     return dumps(content) + "\n"
 
 
-def error_text(
-    error: RunwatchError, profile: str | None = None, circumstances: Circumstances = NO_CIRCUMSTANCES
-) -> str:
+def error_text(error: RunwatchError, circumstances: Circumstances = NO_CIRCUMSTANCES) -> str:
     """Format an error as clean lines: what happened, why, what to do next, and the instance id for support."""
-    of = "" if profile is None else f"{clean_line(profile)}: "
+    of = "" if circumstances.profile is None else f"{clean_line(circumstances.profile)}: "
     title = remove_known_keys(clean_line(error.title))
     return "\n".join([f"runwatch: {of}{title}", *_lines(error, circumstances)]) + "\n"
 
@@ -150,11 +141,11 @@ def _lines(error: RunwatchError, circumstances: Circumstances) -> Iterator[str]:
         yield _labelled("instance", error.support_id)
     if isinstance(error, ApiError) and error.key is not None:
         yield _labelled("key", error.key)
-    if ask_again := _ask_again(error, circumstances):
-        yield _labelled("ask again", ask_again)
+    if retry := _retry_command(error, circumstances):
+        yield _labelled("retry", retry)
 
 
-def _ask_again(error: RunwatchError, circumstances: Circumstances) -> str:
+def _retry_command(error: RunwatchError, circumstances: Circumstances) -> str:
     """Return the command that resends a submit with unknown outcome, or an empty text."""
     if not isinstance(error, ApiError) or error.outcome_known or error.operation != SUBMIT or error.key is None:
         return ""

@@ -52,9 +52,9 @@ _DECLARED = (
         "cli:serve",
         flags=(
             OptionSpec("--local", "what serve does anyway; accepted because other commands take it"),
-            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
+            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS"),
             OptionSpec("--port", "the port (default: the last one used, or any free one)", "PORT", "count"),
-            OptionSpec("--data-dir", "where the service keeps its data (default: the local service's)", "DIR", "text"),
+            OptionSpec("--data-dir", "where the service keeps its data (default: the local service's)", "DIR"),
             DATABASE,
             OptionSpec("--api-only", "with a database: serve the interface and leave runs to other processes"),
             OptionSpec("--worker-only", "with a database: work on runs, --concurrency N at once; serve no interface"),
@@ -65,17 +65,13 @@ _DECLARED = (
                 "--rotate-master-key", "seal the secrets of this data directory with a new master key; start nothing"
             ),
             OptionSpec("--allow-remote", "allow a --host that other machines can reach"),
-            OptionSpec("--public-url", "the https address at which callers reach it through a proxy", "URL", "text"),
+            OptionSpec("--public-url", "the https address at which callers reach it through a proxy", "URL"),
             OptionSpec("--rate-limit-rpm", "refuse with 429 above N requests a minute", "N", "count"),
             OptionSpec(
                 "--allow-loopback-checks", "allow output checks, agents and webhooks on this machine, by plain http"
             ),
-            OptionSpec(
-                "--allow-signup", "let any caller create an organization with its own key"
-            ),
-            OptionSpec(
-                "--provider-config", "a TOML file with more model sources; it holds no keys", "FILE", "text"
-            ),
+            OptionSpec("--allow-signup", "let any caller create an organization with its own key"),
+            OptionSpec("--provider-config", "a TOML file with more model sources; it holds no keys", "FILE"),
             OptionSpec(
                 "--sample", "start with a sample organization; its models and checks are simulated and cost nothing"
             ),
@@ -86,9 +82,7 @@ _DECLARED = (
                 "--balance-usd", "set the balance in US dollars; live runs are accepted while it is above 0", "USD",
                 "number",
             ),
-            OptionSpec(
-                "--quota-executions", "refuse with 429 above N runs in a calendar month", "N", "count"
-            ),
+            OptionSpec("--quota-executions", "refuse with 429 above N runs in a calendar month", "N", "count"),
             OptionSpec("--concurrency", "run at most N runs at once, test runs too; others wait", "N", "count"),
             OptionSpec("--idle-exit-s", "exit after N seconds without caller or live run", "N", "number", hidden=True),
             OptionSpec("--pace", "multiply the waits of test runs", "FACTOR", "number", hidden=True),
@@ -99,11 +93,9 @@ _DECLARED = (
         "copy the data of an embedded service into an empty PostgreSQL database",
         "cli:copy_data",
         flags=(
-            OptionSpec("--source-dir", "the data directory to copy (default: the local service's)", "DIR", "text"),
+            OptionSpec("--source-dir", "the data directory to copy (default: the local service's)", "DIR"),
             DATABASE,
-            OptionSpec(
-                "--data-dir", "the data directory of the service on PostgreSQL (default: its usual one)", "DIR", "text"
-            ),
+            OptionSpec("--data-dir", "the data directory of the service on PostgreSQL (default: its usual one)", "DIR"),
             OptionSpec("--json", "print one JSON object with rows and digest of each table"),
         ),
         notes=(
@@ -116,12 +108,12 @@ _DECLARED = (
         "the console in a browser, for users without a terminal",
         "cli:web",
         flags=(
-            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS", "text"),
+            OptionSpec("--host", "the address to listen on (default: 127.0.0.1)", "ADDRESS"),
             OptionSpec("--port", "the port (default: any free one)", "PORT", "count"),
             OptionSpec("--max-consoles", "how many consoles run at once (default: 4)", "N", "count"),
             OptionSpec("--allow-writes", "allow changes; without it every console is read-only"),
-            OptionSpec("--tls-cert", "certificate chain (PEM), needed for other machines", "FILE", "text"),
-            OptionSpec("--tls-key", "its private key (PEM)", "FILE", "text"),
+            OptionSpec("--tls-cert", "certificate chain (PEM), needed for other machines", "FILE"),
+            OptionSpec("--tls-key", "its private key (PEM)", "FILE"),
             *TARGET[:3],
             *CONSOLE[4:],
         ),
@@ -136,18 +128,16 @@ _DECLARED = (
         "submit a run",
         "commands.submit:submit",
         flags=(
-            OptionSpec(
-                "--mode", "echo: a free test run; live: calls a model and costs money", "MODE", "text", MODES
-            ),
-            OptionSpec("--objective", "what the run should do, up to 4,000 characters", "TEXT", "text"),
-            OptionSpec("--objective-file", "read the objective from a file, - for standard input", "FILE", "text"),
+            OptionSpec("--mode", "echo: a free test run; live: calls a model and costs money", "MODE", choices=MODES),
+            OptionSpec("--objective", "what the run should do, up to 4,000 characters", "TEXT"),
+            OptionSpec("--objective-file", "read the objective from a file, - for standard input", "FILE"),
             OptionSpec(
                 "--data-class", "a data class the run may touch, e.g. public; may be repeated", "CLASS", "texts"
             ),
             OptionSpec("--max-cost-usd", "stop further provider calls at this spend", "USD", "number"),
             OptionSpec("--max-runtime-s", "expire the run after this many seconds", "SECONDS", "count"),
-            OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", "text", names="verifier"),
-            OptionSpec("--arm-id", "the only saved model that may run", "ID", "text", names="arm"),
+            OptionSpec("--verifier-id", "the output check to use; live runs only", "ID", names="verifier"),
+            OptionSpec("--arm-id", "the only saved model that may run", "ID", names="arm"),
             OptionSpec(
                 "--on-eval",
                 "what a check's verdict may do: gate stops the run, fallback calls another saved model, repair_retry"
@@ -157,10 +147,10 @@ _DECLARED = (
             OptionSpec(
                 "--cost-coefficient", "how a model is chosen: from 0, low price, to 1, quality", "NUMBER", "number"
             ),
-            OptionSpec("--inputs", "a JSON file to send as the task's inputs, - for standard input", "FILE", "text"),
-            OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE", "text"),
-            OptionSpec("--idempotency-key", "the same key with the same body never starts a second run", "KEY", "text"),
-            OptionSpec("--resend", "send the unconfirmed request with this idempotency key again", "KEY", "text"),
+            OptionSpec("--inputs", "a JSON file to send as the task's inputs, - for standard input", "FILE"),
+            OptionSpec("--from", "send this JSON file as the whole request, - for standard input", "FILE"),
+            OptionSpec("--idempotency-key", "the same key with the same body never starts a second run", "KEY"),
+            OptionSpec("--resend", "send the unconfirmed request with this idempotency key again", "KEY"),
             OptionSpec("--watch", "follow the run's events to its end"),
             OptionSpec("--dry-run", "print what would be sent; send nothing"),
             EXIT_STATUS,
@@ -177,7 +167,7 @@ _DECLARED = (
     CommandSpec(("runs", "show"), "show a run", "commands.runs:show", (RUN_ID,), (FIELDS, *TARGET, *FORMAT)),
     CommandSpec(
         ("runs", "events"), "print a run's events so far", "commands.runs:events", (RUN_ID,),
-        (OptionSpec("--after", "only events after the one with this id", "ID", "text"), FIELDS, *TARGET, *FORMAT),
+        (OptionSpec("--after", "only events after the one with this id", "ID"), FIELDS, *TARGET, *FORMAT),
         notes="With --json each event is one line, exactly as the service sent it.",
     ),
     CommandSpec(
@@ -209,7 +199,7 @@ _DECLARED = (
         "commands.receipts:list_receipts",
         flags=(
             STATUS, SINCE,
-            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
+            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", names="arm"),
             FILTER, LIMIT, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT,
         ),
     ),
@@ -228,7 +218,7 @@ _DECLARED = (
         "commands.receipts:export",
         flags=(
             STATUS, SINCE,
-            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", "text", names="arm"),
+            OptionSpec("--arm-id", "only receipts of runs that used this saved model", "ID", names="arm"),
             FILTER, OUTPUT, FORCE, LIMIT, *TARGET,
         ),
         notes="The file name's extension chooses the format: .ndjson, .csv, .json or .md. Standard output gets NDJSON.",
@@ -243,9 +233,7 @@ _DECLARED = (
             FILTER,
             LIMIT,
             FIELDS,
-            OptionSpec(
-                "--profile", "only problems of this profile, or of several: A,B", "NAME", "text", names="profiles"
-            ),
+            OptionSpec("--profile", "only problems of this profile, or of several: A,B", "NAME", names="profiles"),
             *FORMAT,
         ),
     ),
@@ -262,13 +250,9 @@ _DECLARED = (
             ),
         ),
         (
-            OptionSpec(
-                "--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN", "text"
-            ),
-            OptionSpec("--within", "with --at: how far to search before and after (default: 5m)", "DURATION", "text"),
-            OptionSpec(
-                "--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE", "text"
-            ),
+            OptionSpec("--at", "problems, requests and ended runs around this time, e.g. 2026-11-22T03:10", "WHEN"),
+            OptionSpec("--within", "with --at: how far to search before and after (default: 5m)", "DURATION"),
+            OptionSpec("--tz", "with --at: the zone of the time, e.g. Europe/Berlin or local (default: UTC)", "ZONE"),
             FILTER,
             FIELDS,
             *FORMAT,
@@ -284,9 +268,7 @@ _DECLARED = (
         "commands.problems:show",
         (ArgumentSpec("INSTANCE", "the instance id, or six or more characters of it", names="problem"),),
         (
-            OptionSpec(
-                "--bundle", "write the problem and the activity around it to a new file for support", "FILE", "text"
-            ),
+            OptionSpec("--bundle", "write the problem and the activity around it to a new file for support", "FILE"),
             FORCE,
             FIELDS,
             *FORMAT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from runwatch.base.json import dumps
 from runwatch.base.text import clean_block, clean_line
@@ -45,6 +45,11 @@ class CommandOutput:
             self._stdout.write(text)
         except OSError as error:
             raise OutputClosedError(error) from None
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Print lines of data unchanged."""
+        for line in lines:
+            self.text(line + "\n")
 
     def clean_block(self, text: str) -> None:
         """Print multi-line text of the service, cleaned."""

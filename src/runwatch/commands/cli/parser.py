@@ -86,7 +86,7 @@ def _split(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
             option = None if name in _HELP else find_option(name)
             if option is None and name not in _HELP:
                 _unknown_flag(" ".join((PROGRAM, *path)), all_options().values(), name)
-            if option is not None and option.kind != "switch" and "=" not in word:
+            if option is not None and option.metavar and "=" not in word:
                 rest += words[position : position + 1]
                 position += 1
         elif word in following:
@@ -250,7 +250,7 @@ def _build(verb: CommandSpec | None) -> argparse.ArgumentParser:
 
 def _add_flag(parser: argparse.ArgumentParser, flag: OptionSpec) -> None:
     text = argparse.SUPPRESS if flag.hidden else flag.help
-    if flag.kind == "switch":
+    if not flag.metavar:
         parser.add_argument(flag.name, action="store_true", help=text)
         return
     parser.add_argument(

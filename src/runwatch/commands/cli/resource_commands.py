@@ -30,43 +30,41 @@ if TYPE_CHECKING:
     from runwatch.view.spec.action_parts import FormField
     from runwatch.view.spec.resource import ResourceSpec
 
-NAME = OptionSpec("--name", "its display name", "NAME", "text")
+NAME = OptionSpec("--name", "its display name", "NAME")
 CAPABILITY = OptionSpec("--capability-tag", "what it can do; may be repeated", "TAG", "texts")
 DATA_CLASS = OptionSpec("--data-class", "a data class it is granted besides public; may be repeated", "CLASS", "texts")
-COST_CLASS = OptionSpec("--cost-class", "how expensive it is", "CLASS", "text", ("economy", "standard", "premium"))
-FROM = OptionSpec(
-    "--from", "take the request from this JSON file, - for standard input; options override it", "FILE", "text"
-)
+COST_CLASS = OptionSpec("--cost-class", "how expensive it is", "CLASS", choices=("economy", "standard", "premium"))
+FROM = OptionSpec("--from", "take the request from this JSON file, - for standard input; options override it", "FILE")
 DRY_RUN = OptionSpec("--dry-run", "check the request and print what would be sent; send nothing")
-IDEMPOTENCY = OptionSpec("--idempotency-key", "a retry with the same key takes effect at most once", "KEY", "text")
+IDEMPOTENCY = OptionSpec("--idempotency-key", "a retry with the same key takes effect at most once", "KEY")
 SECRET = (
     OptionSpec("--key-stdin", "read the key from standard input, or from a hidden prompt on a terminal"),
-    OptionSpec("--key-command", "run this command without a shell and use its output as the key", "COMMAND", "text"),
+    OptionSpec("--key-command", "run this command without a shell and use its output as the key", "COMMAND"),
 )
 STOP = (
     OptionSpec("--days", "stop using the key after 30, 90, 180 or 365 days", "N", "count"),
-    OptionSpec("--until", "stop using the key at the start of this day", "YYYY-MM-DD", "text"),
-    OptionSpec("--time-zone", "the time zone of that day (default: UTC)", "ZONE", "text"),
+    OptionSpec("--until", "stop using the key at the start of this day", "YYYY-MM-DD"),
+    OptionSpec("--time-zone", "the time zone of that day (default: UTC)", "ZONE"),
     OptionSpec("--stage-only", "enter the key without testing or using it yet"),
 )
 AUTH_SCHEME = OptionSpec(
-    "--auth-scheme", "how the source is called: api_key, none or another one that it lists", "SCHEME", "text"
+    "--auth-scheme", "how the source is called: api_key, none or another one that it lists", "SCHEME"
 )
 OFFERING = (
-    OptionSpec("--deployment-id", "the model deployment to use", "ID", "text"),
-    OptionSpec("--source-id", "the source of the model, in place of a deployment", "ID", "text"),
+    OptionSpec("--deployment-id", "the model deployment to use", "ID"),
+    OptionSpec("--source-id", "the source of the model, in place of a deployment", "ID"),
     AUTH_SCHEME,
-    OptionSpec("--served-variant-id", "the model as that source serves it", "ID", "text"),
+    OptionSpec("--served-variant-id", "the model as that source serves it", "ID"),
 )
 PERIOD = (
-    OptionSpec("--period", "a month, or today, 7d, 30d or month", "YYYY-MM", "text"),
-    OptionSpec("--first-day", "the first day", "YYYY-MM-DD", "text"),
-    OptionSpec("--last-day", "the last day", "YYYY-MM-DD", "text"),
+    OptionSpec("--period", "a month, or today, 7d, 30d or month", "YYYY-MM"),
+    OptionSpec("--first-day", "the first day", "YYYY-MM-DD"),
+    OptionSpec("--last-day", "the last day", "YYYY-MM-DD"),
     # Their names in version 0.1.0.
-    OptionSpec("--from", "the first day", "YYYY-MM-DD", "text", hidden=True),
-    OptionSpec("--to", "the last day", "YYYY-MM-DD", "text", hidden=True),
+    OptionSpec("--from", "the first day", "YYYY-MM-DD", hidden=True),
+    OptionSpec("--to", "the last day", "YYYY-MM-DD", hidden=True),
 )
-OUTPUT = OptionSpec("--output", "write to this new file instead of standard output", "FILE", "text")
+OUTPUT = OptionSpec("--output", "write to this new file instead of standard output", "FILE")
 FORCE = OptionSpec("--force", "replace the file if it exists")
 LIST_OPTIONS = (FILTER, LIMIT, FIELDS, *MULTI_PROFILE_TARGET, *FORMAT)
 SHOW_OPTIONS = (FIELDS, *TARGET, *FORMAT)
@@ -111,7 +109,7 @@ RESOURCE_COMMANDS = (
     CommandSpec(
         ("verifiers", "connection"), "show the protected connection of an output check",
         "commands.protected_keys:connection", (CHECK_ID,),
-        (OptionSpec("--operation", "also show the operation with this idempotency key", "KEY", "text"), *SHOW_OPTIONS),
+        (OptionSpec("--operation", "also show the operation with this idempotency key", "KEY"), *SHOW_OPTIONS),
     ),
     CommandSpec(
         ("templates", "show"), "show a template with its blockers and next actions, or an application",
@@ -134,8 +132,8 @@ RESOURCE_COMMANDS = (
         "commands.templates:apply",
         (ArgumentSpec("TEMPLATE", "the template's id", names="template"),),
         (
-            *OFFERING, OptionSpec("--digest", "the digest of the plan that you approve", "DIGEST", "text"),
-            OptionSpec("--issued-at", "when that plan was issued: its issued_at", "WHEN", "text"), *SECRET, IDEMPOTENCY,
+            *OFFERING, OptionSpec("--digest", "the digest of the plan that you approve", "DIGEST"),
+            OptionSpec("--issued-at", "when that plan was issued: its issued_at", "WHEN"), *SECRET, IDEMPOTENCY,
             OptionSpec("--yes", "approve the plan without a question"), *TARGET, *FORMAT,
         ),
         notes="Without --digest the template is planned first, and you confirm the plan. A paid run needs a second"
@@ -147,10 +145,8 @@ RESOURCE_COMMANDS = (
         "commands.templates:resume",
         (_id("application"),),
         (
-            OptionSpec(
-                "--action", "what to do next, if not what the application asks for", "ACTION", "text"
-            ),
-            OptionSpec("--live-proof-digest", "the digest of the authorized paid run", "DIGEST", "text"),
+            OptionSpec("--action", "what to do next, if not what the application asks for", "ACTION"),
+            OptionSpec("--live-proof-digest", "the digest of the authorized paid run", "DIGEST"),
             *SECRET,
             OptionSpec("--yes", "authorize a paid run without a question"),
             *TARGET,
@@ -179,16 +175,14 @@ RESOURCE_COMMANDS = (
         "commands.connect_source:connect",
         (ArgumentSpec("SOURCE", "the source; not needed with an address", "?", names="source_profile"),),
         (
-            OptionSpec("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL", "text"),
-            OptionSpec(
-                "--anthropic-compatible", "a server at this address that speaks Anthropic's protocol", "URL", "text"
-            ),
+            OptionSpec("--openai-compatible", "a server at this address that speaks OpenAI's protocol", "URL"),
+            OptionSpec("--anthropic-compatible", "a server at this address that speaks Anthropic's protocol", "URL"),
             NAME,
             *SECRET,
             AUTH_SCHEME,
-            OptionSpec("--protocol", "its protocol, e.g. openai_responses (default: the usual one)", "NAME", "text"),
-            OptionSpec("--price-input", "US dollars per million input tokens, for all its models", "USD", "text"),
-            OptionSpec("--price-output", "US dollars per million output tokens, for all its models", "USD", "text"),
+            OptionSpec("--protocol", "its protocol, e.g. openai_responses (default: the usual one)", "NAME"),
+            OptionSpec("--price-input", "US dollars per million input tokens, for all its models", "USD"),
+            OptionSpec("--price-output", "US dollars per million output tokens, for all its models", "USD"),
             OptionSpec(
                 "--model",
                 f"save this model, also from a source that lists none; may be repeated, {NAMED_MODELS} times at most",
@@ -223,9 +217,7 @@ RESOURCE_COMMANDS = (
                 "MODEL",
                 "texts",
             ),
-            OptionSpec(
-                "--remove", "remove this model until --model adds it again; may be repeated", "MODEL", "texts"
-            ),
+            OptionSpec("--remove", "remove this model until --model adds it again; may be repeated", "MODEL", "texts"),
             FIELDS,
             *TARGET,
             *FORMAT,
@@ -332,7 +324,7 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
         arguments.append(ArgumentSpec("ID", text, "1" if is_one else "+", names=spec.kind))
     for field in fields.values():
         if field.option is not None and field.option.is_argument:
-            arguments.append(ArgumentSpec(field.option.name, field.option.help, names=field.option.names))
+            arguments.append(ArgumentSpec(field.option.name, field.option.help))
         else:
             flags += _field_flags(field)
     if fields and (is_made or mutations[0].changes_only):
@@ -351,11 +343,9 @@ def _write_verb(path: tuple[str, ...]) -> CommandSpec:
 def _field_flags(field: FormField) -> Iterator[OptionSpec]:
     option = field.option
     assert option is not None
-    kind = {"list": "texts", "switch": "switch"}.get(field.kind, "text")
-    if field.kind == "number":
-        kind = "count" if option.is_whole else "number"
+    kind = {"list": "texts", "number": "count" if option.is_whole else "number"}.get(field.kind, "text")
     choices = field.choices if field.kind == "choice" and not option.is_open else ()
-    yield OptionSpec(option.name, option.help, option.metavar, kind, choices, names=option.names)
+    yield OptionSpec(option.name, option.help, option.metavar, kind, choices)
     no, text = option.negative
     if no:
         yield OptionSpec(no, text)
@@ -376,9 +366,8 @@ def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
         kind = next((link.kind for link in spec.links if f"{link.kind}_id" == name), "")
         what, metavar = (kind, "ID") if kind else (name.replace("_", " "), name.upper())
         choices = () if field is None else field.choices
-        yield OptionSpec(
-            f"--{name.replace('_', '-')}", f"only {_title(spec)} of this {what}", metavar, "text", choices, names=kind
-        )
+        flag = f"--{name.replace('_', '-')}"
+        yield OptionSpec(flag, f"only {_title(spec)} of this {what}", metavar, choices=choices, names=kind)
     if "status" in spec.record.MEMBERS:
         yield STATUS
     if "since" in filters:

@@ -13,6 +13,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.errors import UsageError
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.session import CommandSession
+from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.records.record import Record, RecordPacker
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.values import parse_time, parse_value, value_to_time
@@ -28,9 +29,6 @@ MAX_SELECTED_FROM: Final = 10_000
 _NOTHING: Final[Mapping[str, str]] = {}
 
 _CLOCK: Final = re.compile(r"\d+:[\d:]+\Z")
-
-NOT_OFFERED: Final = frozenset({404, 405, 501})
-"""Statuses that mean the service does not offer a collection (manual: decisions, "Lists")."""
 
 
 def parse_limit(call: Invocation) -> int | None:
@@ -58,20 +56,21 @@ def parse_since(call: Invocation) -> datetime | None:
     return moment
 
 
-def build_query(call: Invocation, spec: ResourceSpec[Any], named: Mapping[str, str]) -> dict[str, Any]:
+def build_query(session: CommandSession, spec: ResourceSpec[Any]) -> dict[str, Any]:
     """Return the query parameters for the options that the service can filter by.
 
     Raises:
         UsageError: ``--since`` or ``--filter`` is invalid.
     """
     assert spec.record.WIRE is not None
+    call = session.call
     query: dict[str, Any] = {}
     if call.options.filter:
         # Imported here, because most lists are read without a filter.
         from runwatch.view.query.parser import parse_filter
         from runwatch.view.query.server_filter import server_parameters
 
-        parsed = parse_filter(call.options.filter, spec, named=named)
+        parsed = parse_filter(call.options.filter, spec, named=session.settings.filters)
         query.update(server_parameters(parsed, spec.record.WIRE.filters, call.clock.now()))
     since = parse_since(call)
     given = {name: call.options[name] for name in spec.record.WIRE.filters} | {"since": since and format_iso(since)}
@@ -117,9 +116,6 @@ async def read_list(
 
     Args:
         keep: Returns those of a page's selected items that match ``--filter``.
-
-    Raises:
-        ApiError: A page could not be read.
     """
     limit, selects = parse_limit(session.call), is_selective(session.call)
     kind = (OPERATIONS[operation] if isinstance(operation, str) else operation).record or Record
@@ -167,18 +163,14 @@ async def check_list_is_missing(session: CommandSession, problem: ApiProblem) ->
     Raises:
         ApiProblem: It means something else, or what answers is no service of this interface.
     """
-    if problem.status not in NOT_OFFERED:
+    if problem.status not in NOT_OFFERED_STATUS:
         raise problem
     if problem.is_synthetic:
         await session.client.get_account()
 
 
 async def read_all(session: CommandSession, kind: type[R]) -> list[R]:
-    """Read every record of a kind.
-
-    Raises:
-        ApiError: A page could not be read.
-    """
+    """Read every record of a kind."""
     return [record async for page in session.client.pages(list_operation(kind)) for record in page.records]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from runwatch.commands.cli.invocation import Invocation
 from runwatch.commands.shared.list_reader import ListedItems
 from runwatch.commands.shared.profile_reader import ProfileResults
-from runwatch.commands.shared.record_printer import RecordPrinter
+from runwatch.commands.shared.record_printer import RecordPrinter, exact_lines
 from runwatch.records.record import Record
 from runwatch.settings.declarations import Settings
 from runwatch.view.export import text_output
@@ -38,7 +38,7 @@ class ProfilePrinter(RecordPrinter):
         Raises:
             UsageError: The filter is invalid.
         """
-        values = [(got.profile, value) for got in each.got for value in got.value]
+        values = [(profile, value) for profile, items in each.got.items() for value in items]
         self._check_records([value for _, value in values])
         subjects: dict[int, Any] = {}
         for position, (profile, value) in enumerate(values):
@@ -55,28 +55,26 @@ class ProfilePrinter(RecordPrinter):
             self._exact(values)
 
     def print_records(self, each: ProfileResults[Record]) -> None:
-        values = [(got.profile, got.value.raw) for got in each.got]
-        self.check_fields([raw for _, raw in values])
+        self.check_fields([record.raw for record in each.got.values()])
         if self._output.form != "table":
-            rows = table.build_rows(self._spec, [got.value for got in each.got], self.context) if self._columns else []
-            exact = map(self._with_columns, rows) if rows else (raw for _, raw in values)
-            self._exact([(got.profile, raw) for got, raw in zip(each.got, exact, strict=True)])
+            rows = table.build_rows(self._spec, list(each.got.values()), self.context) if self._columns else []
+            exact = map(self._with_columns, rows) if rows else (record.raw for record in each.got.values())
+            self._exact(list(zip(each.got, exact, strict=True)))
         elif self._fields is not None:
-            subjects = [self._spec.subject(got.value) for got in each.got]
-            for subject, got in zip(subjects, each.got, strict=True):
-                self._owners.add(subject, got.profile)
+            subjects = [self._spec.subject(record) for record in each.got.values()]
+            for subject, profile in zip(subjects, each.got, strict=True):
+                self._owners.add(subject, profile)
             rows = table.build_rows(self._spec, subjects, self.context)
             self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
         else:
-            for number, got in enumerate(each.got):
-                self._lines([*([line("")] if number else []), line(f"profile {line(got.profile)}"), line("")])
-                self._shown(text_output.detail_lines(self._spec, got.value, self.context))
+            for number, (profile, record) in enumerate(each.got.items()):
+                self._output.lines([*([line("")] if number else []), line(f"profile {line(profile)}"), line("")])
+                self._shown(text_output.detail_lines(self._spec, record, self.context))
 
     def _exact(self, values: Sequence[tuple[str, Any]]) -> None:
         if self._output.form == "csv":
             raws, profiles = [raw for _, raw in values], [profile for profile, _ in values]
-            self._lines(text_output.csv_lines(self._spec.record, raws, self.paths, profiles=profiles))
+            self._output.lines(text_output.csv_lines(self._spec.record, raws, self.paths, profiles=profiles))
             return
         found = [{"profile": profile, "record": text_output.project(raw, self.paths)} for profile, raw in values]
-        as_lines = text_output.json_array_lines if self._output.form == "json" else text_output.ndjson_lines
-        self._lines(as_lines(found))
+        self._output.lines(exact_lines(self._output.form, self._spec.record, found))

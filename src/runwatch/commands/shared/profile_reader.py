@@ -7,7 +7,7 @@ the profile's name and does not affect the others. The exit code is that of the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
@@ -30,21 +30,15 @@ ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileResult(Generic[T]):
-    profile: str
-    value: T
-
-
-@dataclass(frozen=True, slots=True)
 class ProfileResults(Generic[T]):
     """What was read from several profiles.
 
     Attributes:
-        got: Successful reads, in the order requested.
+        got: Successful reads by profile, in the order requested.
         settings: Settings common to all, for printing.
     """
 
-    got: Sequence[ProfileResult[T]]
+    got: Mapping[str, T]
     failed: Mapping[str, RunwatchError]
     settings: Settings
     code: int
@@ -105,9 +99,8 @@ def read_profiles(call: Invocation, read: Callable[[CommandSession], Awaitable[T
     got = asyncio.run(_read_all(chosen, read, failed))
     codes = [report_error(failed[name], _call_of(call, name).output, name) for name in names if name in failed]
     settings = make_resolver(_call_of(call, None), loaded).settings()
-    return ProfileResults(
-        [ProfileResult(name, got[name]) for name in names if name in got], failed, settings, next(iter(codes), SUCCESS)
-    )
+    in_order = {name: got[name] for name in names if name in got}
+    return ProfileResults(in_order, failed, settings, next(iter(codes), SUCCESS))
 
 
 async def _read_all(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from runwatch.base.closest_word import closest_word
 from runwatch.base.errors import UsageError
@@ -36,10 +36,6 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, TimeMode
 from runwatch.view.text.glyphs import ASCII, GLYPHS
 from runwatch.view.text.safe_text import iso_text, plain_decimal
-
-TIME_MODES: Final[Mapping[str, TimeMode]] = {"relative": "relative", "local": "local", "utc": "utc"}
-"""Time modes by their name in the settings."""
-
 
 MAX_SEEN: Final = 1000
 """Maximum rows to look for a value that resembles the one in a filter without a match."""
@@ -85,13 +81,7 @@ class RecordPrinter:
         exact: Sequence[Any] = values
         if self._filter or self._columns:
             exact = [self._with_columns(row) for row in self._rows(values, subjects or {})]
-        match self._output.form:
-            case "json":
-                self._lines(text_output.json_array_lines(exact, self.paths))
-            case "ndjson":
-                self._lines(text_output.ndjson_lines(exact, self.paths))
-            case _:
-                self._lines(text_output.csv_lines(self._spec.record, exact, self.paths))
+        self._output.lines(exact_lines(self._output.form, self._spec.record, exact, self.paths))
 
     def select(self, values: Sequence[Any], subjects: Mapping[int, Any] | None = None) -> list[Any]:
         """Return the items that match ``--filter``, in order; items that are not objects are kept.
@@ -111,20 +101,18 @@ class RecordPrinter:
         self.check_fields([raw])
         if self._columns:
             raw = self._with_columns(table.build_rows(self._spec, [item], self.context)[0])
-        match self._output.form:
-            case "json":
-                self._lines([text_output.json_record(raw, self.paths)])
-            case "ndjson":
-                self._lines(text_output.ndjson_lines([raw], self.paths))
-            case "csv":
-                self._lines(text_output.csv_lines(self._spec.record, [raw], self.paths))
-            case _ if self._fields is not None:
-                rows = table.build_rows(self._spec, [item], self.context)
-                self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
-            case _:
-                # Advice of the service, such as a template's next actions, names commands without the service.
-                lines = text_output.detail_lines(self._spec, item, self.context)
-                self._shown(map(self._output.complete, lines))
+        form = self._output.form
+        if form == "json":
+            self._output.lines([text_output.json_record(raw, self.paths)])
+        elif form != "table":
+            self._output.lines(exact_lines(form, self._spec.record, [raw], self.paths))
+        elif self._fields is not None:
+            rows = table.build_rows(self._spec, [item], self.context)
+            self._shown(text_output.table_lines(self._spec, rows, fields=self._fields))
+        else:
+            # Advice of the service, such as a template's next actions, names commands without the service.
+            lines = text_output.detail_lines(self._spec, item, self.context)
+            self._shown(map(self._output.complete, lines))
 
     def check_fields(self, raws: Sequence[Any]) -> None:
         """Refuse a field that is neither declared nor in any of the records, such as a misspelled one.
@@ -235,11 +223,16 @@ class RecordPrinter:
         return f"nothing matches; did you mean {near}?" if near else "nothing matches"
 
     def _shown(self, lines: Iterable[str]) -> None:
-        self._lines(map(self.context.glyphs.plain, lines))
+        self._output.lines(map(self.context.glyphs.plain, lines))
 
-    def _lines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self._output.text(line + "\n")
+
+def exact_lines(
+    form: str, record: type[Record], values: Sequence[Any], paths: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Return decoded values as lines of JSON, NDJSON or CSV; of the members at ``paths``, or of all."""
+    if form == "csv":
+        return text_output.csv_lines(record, values, paths)
+    return (text_output.json_array_lines if form == "json" else text_output.ndjson_lines)(values, paths)
 
 
 def _with_whole_ids(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
@@ -310,8 +303,7 @@ def make_render_context(call: Invocation, settings: Settings) -> RenderContext:
     is_usual = Settings.glyphs.key not in settings.chosen
     is_ascii = encoding != "utf8" or (is_usual and find_ascii_variable(call.environment))
     glyphs = ASCII if is_ascii else GLYPHS[settings.glyphs]
-    time = TIME_MODES.get(settings.time, "relative")
-    return RenderContext(call.clock.now(), glyphs, time, service=find_service(call.options))
+    return RenderContext(call.clock.now(), glyphs, cast(TimeMode, settings.time), service=find_service(call.options))
 
 
 def print_record(session: CommandSession, spec: ResourceSpec[Any], record: Record) -> None:
@@ -332,26 +324,18 @@ def print_events(call: Invocation, settings: Settings, page: Page[RunEvent]) -> 
     else:
         context = make_render_context(call, settings)
         lines = (context.glyphs.plain(render_event(event, context).plain()) for event in page.records)
-    for line in lines:
-        output.text(line + "\n")
+    output.lines(lines)
     if not page.values:
         output.note(EVENTS.empty)
 
 
 def print_outcomes(call: Invocation, outcomes: Sequence[Mapping[str, Any]]) -> None:
     """Print the outcome for each run that a command was given."""
-    output = call.output
-    match output.form:
-        case "json":
-            lines: Iterable[str] = text_output.json_array_lines(outcomes)
-        case "ndjson":
-            lines = text_output.ndjson_lines(outcomes)
-        case "csv":
-            lines = text_output.csv_lines(Record, outcomes)
-        case _:
-            lines = (clean_line(f"{row['execution_id']}  {row['outcome']}{_status(row)}") for row in outcomes)
-    for line in lines:
-        output.text(line + "\n")
+    form = call.output.form
+    if form == "table":
+        call.output.lines(clean_line(f"{row['execution_id']}  {row['outcome']}{_status(row)}") for row in outcomes)
+    else:
+        call.output.lines(exact_lines(form, Record, outcomes))
 
 
 def _status(row: Mapping[str, Any]) -> str:

@@ -22,7 +22,6 @@ async def read_one(
 
     Raises:
         RunwatchError: The response is not a record.
-        ApiError: It could not be read.
     """
     result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id), query=query)
     return parse_record_of_kind(kind, result.value)

@@ -24,9 +24,9 @@ def print_rows(output: CommandOutput, rows: Sequence[Mapping[str, Any]], columns
         from runwatch.records.record import Record
         from runwatch.view.export.text_output import csv_lines
 
-        output.text("".join(f"{line}\n" for line in csv_lines(Record, rows)))
+        output.lines(csv_lines(Record, rows))
     elif rows:
-        output.text("".join(f"{line}\n" for line in _table(rows, columns or list(rows[0]))))
+        output.lines(_table(rows, columns or list(rows[0])))
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from runwatch.base.errors import UsageError
 from runwatch.base.json import encode_body
 from runwatch.base.shell_words import runwatch_command
 from runwatch.commands.cli.invocation import Invocation
+from runwatch.commands.cli.resource_commands import option_attribute
 from runwatch.commands.cli.typed_names import SUBMIT_OPTIONS
 from runwatch.commands.shared.writes import parse_object
 
-BODY_FLAGS: Final = (
-    "mode", "objective", "objective_file", "data_class", "max_cost_usd", "max_runtime_s", "verifier_id", "arm_id",
-    "on_eval", "cost_coefficient", "inputs",
-)  # fmt: skip
+BODY_OPTIONS: Final = (*SUBMIT_OPTIONS.values(), "--objective-file")
 """Options for parts of the body; they exclude ``--from``, which gives the whole body."""
 
 _EXAMPLES: Final = {
@@ -38,7 +37,7 @@ def build_run_body(call: Invocation) -> bytes:
 
 def _given(call: Invocation) -> bytes:
     """Return a whole body from a file, byte for byte, so every number keeps its digits."""
-    others = [_flag(name) for name in BODY_FLAGS if call.options[name] is not None]
+    others = list_given(call, BODY_OPTIONS)
     if others:
         raise UsageError(
             f"--from gives the whole request, and {', '.join(others)} a part of it", hint="Use one of them."
@@ -59,7 +58,7 @@ def _given(call: Invocation) -> bytes:
 
 def _from_flags(call: Invocation) -> dict[str, Any]:
     options = call.options
-    given = {_flag(name) for name in BODY_FLAGS if options[name] is not None}
+    given = set(list_given(call, BODY_OPTIONS))
     if options.objective_file is not None:
         given.add("--objective")
     missing = [flag for flag in _EXAMPLES if flag not in given]
@@ -145,5 +144,6 @@ def _shown(field: str) -> str:
     return known or field
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def list_given(call: Invocation, names: Iterable[str]) -> list[str]:
+    """Return those of these options that the user gave."""
+    return [name for name in names if call.options[option_attribute(name)] is not None]

@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TypeVar
 
+from runwatch.api.client import Client
 from runwatch.base.errors import NotConfigured
 from runwatch.base.log import start_log
 from runwatch.base.network.service_target import Target
 from runwatch.commands.cli.invocation import Invocation
-from runwatch.commands.shared.rate_limited_client import RateLimitedClient
-from runwatch.settings.declarations import LOCAL, Settings
+from runwatch.settings.declarations import COMMANDS, LOCAL, Settings
 from runwatch.settings.resolver import SettingOptions, SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class CommandSession:
     """An open session with one service. Made by :func:`open_session`."""
 
-    def __init__(self, call: Invocation, settings: Settings, client: RateLimitedClient, database: Database) -> None:
+    def __init__(self, call: Invocation, settings: Settings, client: Client, database: Database) -> None:
         self.call: Final = call
         self.settings: Final = settings
         self.client: Final = client
@@ -44,29 +44,26 @@ class CommandSession:
         self._scope: Scope | None = None
 
     async def scope(self) -> Scope:
-        """Return the scope of local data. The account is read once per key to find it.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Return the scope of local data. The account is read once per key to find it."""
         if self._scope is None:
             self._scope = await read_scope(self.client, self._database)
         return self._scope
 
     async def forget_old_events(self) -> None:
-        """Delete stored events of runs beyond the age and number in the settings.
-
-        Raises:
-            DataError: The database is not usable.
-        """
+        """Delete stored events of runs beyond the age and number in the settings."""
         await prune_events(self._database, RetentionPolicy.by(self.settings), self.call.clock.now())
 
 
-def load_settings(call: Invocation) -> LoadedSettings:
-    """Load the settings file. Problems are printed on stderr and are not fatal."""
+def load_settings(call: Invocation, *, with_commands: bool = False) -> LoadedSettings:
+    """Load the settings file. Problems are printed on stderr and are not fatal.
+
+    Args:
+        with_commands: Whether those of own commands, which only the console runs, are printed too.
+    """
     loaded = load_settings_file(call.paths.settings_file, clock=call.clock)
     for problem in loaded.problems:
-        call.output.warn(str(problem))
+        if with_commands or problem.key.partition(".")[0] != COMMANDS:
+            call.output.warn(str(problem))
     return loaded
 
 
@@ -85,10 +82,7 @@ def choose_service(call: Invocation) -> ServiceChoice:
     """Return the service to call; with ``--local``, start the local service if needed.
 
     Raises:
-        NotConfigured: No service is configured.
-        SettingsError: A setting or a key source is not usable.
-        UsageError: Options contradict each other.
-        LocalServiceError: ``--local`` was given and the local service cannot be used.
+        RunwatchError: As for :meth:`~runwatch.settings.resolver.SettingsResolver.target`.
     """
     chosen = make_resolver(call, load_settings(call))
     settings = chosen.settings()
@@ -101,8 +95,7 @@ def find_console_service(call: Invocation) -> str:
     """Return the profile that a console with these options uses; a local service is neither looked for nor started.
 
     Raises:
-        SettingsError: A setting or a key source is not usable.
-        UsageError: Options contradict each other.
+        RunwatchError: As for :func:`choose_service`, where a service is configured.
     """
 
     def start_local(_: Path) -> NoReturn:
@@ -116,18 +109,14 @@ def find_console_service(call: Invocation) -> str:
 
 @asynccontextmanager
 async def open_session(call: Invocation, target: Target, settings: Settings) -> AsyncIterator[CommandSession]:
-    """Open everything for one service, and close it in order: client, journal, database.
-
-    Raises:
-        DataError: The database is not usable.
-    """
+    """Open everything for one service, and close it in order: client, journal, database."""
     start_log(call.paths.log_file, settings.log_level)
     async with AsyncExitStack() as stack:
         database = Database.open(call.paths.database)
         stack.callback(database.close)
         journal = Journal(database)
         stack.push_async_callback(journal.close)
-        client = RateLimitedClient(
+        client = Client(
             target,
             clock=call.clock,
             read_only=settings.read_only,
@@ -140,11 +129,7 @@ async def open_session(call: Invocation, target: Target, settings: Settings) -> 
 
 @asynccontextmanager
 async def open_journal(call: Invocation) -> AsyncIterator[Journal]:
-    """Open the local journal of problems and requests, without a service.
-
-    Raises:
-        DataError: The database is not usable.
-    """
+    """Open the local journal of problems and requests, without a service."""
     database = Database.open(call.paths.database)
     try:
         yield Journal(database)

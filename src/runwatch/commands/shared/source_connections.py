@@ -35,7 +35,6 @@ async def complete_handoff(
 
     Raises:
         RunwatchError: The handoff ended without a key.
-        ApiError: A step failed.
     """
     body = merge_options({"source_id": source_id, "auth_scheme": auth_scheme}, {"endpoint": endpoint})
     begun = parse_record_of_kind(Handoff, await send_write(session, HANDOFF, f"key for {source_id}", body=body))
@@ -68,7 +67,6 @@ async def replace_key(
 
     Raises:
         RunwatchError: The handoff ended without a key.
-        ApiError: A step failed.
     """
     handoff = await complete_handoff(session, source_id, auth_scheme, endpoint, key)
     body = {"handoff_intent_id": handoff.id}
@@ -85,7 +83,6 @@ async def give_tested_key(
 
     Raises:
         RunwatchError: The handoff ended without a key.
-        ApiError: A step failed.
     """
     source_id = known.source_id or ""
     handoff = await complete_handoff(session, source_id, scheme, known.handoff_endpoint, key)
@@ -107,9 +104,6 @@ async def connect_with_handoff(
 
     Args:
         label: Description in the list of unconfirmed writes.
-
-    Raises:
-        ApiError: It failed.
     """
     body = {
         "display_name": name,

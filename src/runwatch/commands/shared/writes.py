@@ -49,12 +49,21 @@ def run_write(
         ConfirmationRequired: There is no terminal and no ``--yes``.
     """
     choice = require_write_access(call, operation)
-    if question is not None:
-        place = f"on {choice.target.profile} ({choice.target.host})"
-        if not call.confirm(f"{question} {place}?"):
-            call.output.note("nothing was changed")
-            return REFUSED
+    if question is not None and not confirm_on(call, choice, question):
+        return REFUSED
     return run_in_session(call, work, choice)
+
+
+def confirm_on(call: Invocation, choice: ServiceChoice, question: str) -> bool:
+    """Ask before a change on a service, which completes the question, and say so if nothing was changed.
+
+    Raises:
+        ConfirmationRequired: There is no terminal and no ``--yes``.
+    """
+    is_confirmed = call.confirm(f"{question} on {choice.target.profile} ({choice.target.host})?")
+    if not is_confirmed:
+        call.output.note("nothing was changed")
+    return is_confirmed
 
 
 def writes(operation: str) -> Callable[[Callable[[CommandSession], Awaitable[int]]], Callable[[Invocation], int]]:
@@ -81,9 +90,7 @@ async def send_write(
         is_kept: Whether to keep the write if its response is lost. A test is not kept; it is simply repeated.
 
     Raises:
-        ApiError: It failed. If the outcome is unknown, the write is kept under its key.
-        UsageError: The key is blank, or belongs to an unconfirmed write with another body.
-        DataError: It cannot be stored; nothing was sent.
+        RunwatchError: As for :meth:`~runwatch.store.repositories.outbox.Outbox.deliver`.
     """
     content = None if body is None else encode_body(body)
     path, key = fill_path(OPERATIONS[operation], record_id), key or str(uuid.uuid4())

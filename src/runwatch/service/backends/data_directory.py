@@ -19,7 +19,7 @@ from runwatch.base.files import (
     read_private,
     write_atomic,
 )
-from runwatch.base.network.service_file import lock_path, read_service_file
+from runwatch.base.network.service_file import read_service_file, service_lock
 
 MARK_FILE: Final = "database-id"
 
@@ -47,7 +47,7 @@ async def take_data_dir(data_dir: Path, clock: Clock) -> FileLock:
         DataError: It is unusable.
         LocalServiceError: A service holds it.
     """
-    lock = lock_path(data_dir)
+    lock = service_lock(data_dir)
     try:
         check_data_dir(data_dir)
         private_directory(data_dir)

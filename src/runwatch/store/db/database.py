@@ -40,7 +40,7 @@ PAGE: Final = 8192
 """Page size of a new database, in bytes. With SQLite's default of 4096 a scan of a million events takes a third longer.
 """
 
-MAX_WAL_PAGES: Final = 1 << 16
+MIN_FREE_BYTES: Final = 1 << 16
 """Bytes that a disk must have left; with less, a disk error is reported as a full disk."""
 
 _log = logging.getLogger(__name__)
@@ -77,11 +77,7 @@ class Database:
         return cls(path, executor, connection)
 
     async def read(self, work: Work[T]) -> T:
-        """Run statements that change nothing, all on the same state of the database.
-
-        Raises:
-            DataError: The database cannot be read.
-        """
+        """Run statements that change nothing, all on the same state of the database."""
         return await self._run(lambda: self._transact("BEGIN", work))
 
     def read_now(self, work: Work[T]) -> T:
@@ -278,7 +274,7 @@ def _is_full(directory: Path) -> bool:
     import shutil
 
     try:
-        return shutil.disk_usage(directory).free < MAX_WAL_PAGES
+        return shutil.disk_usage(directory).free < MIN_FREE_BYTES
     except OSError:
         return False
 

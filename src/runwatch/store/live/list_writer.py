@@ -1,4 +1,4 @@
-"""Turns reads of lists, good or failed, into changes of the store."""
+"""Turns reads, good or failed, into changes of the store."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError
-from runwatch.records.problem import NOT_A_PROBLEM
+from runwatch.records.problem import NOT_A_PROBLEM, NOT_OFFERED_STATUS
 from runwatch.records.record import Page, Record
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.live.connection_state import ConnectionState
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.state.changes import (
-    NOT_OFFERED_STATUS,
     ListContinued,
     ListRead,
     ReadFailed,
@@ -33,7 +32,7 @@ REPEATED_FAILURES: Final = PASSING_FAILURES | {FailureKind.ERROR}
 
 
 class ListWriter:
-    """Writes one profile's lists to the store, and spaces out the reads after failures."""
+    """Writes what is read for one profile to the store, and spaces out the reads after failures."""
 
     def __init__(self, scope: Scope, store: Store, clock: Clock, connection: ConnectionState) -> None:
         self._scope = scope
@@ -78,6 +77,13 @@ class ListWriter:
                 end_is_proven=page.end_is_proven and page.next_cursor is None,
                 misfits=page.misfits,
             )
+        )
+
+    def take_whole(self, kind: str, *records: Record) -> None:
+        """Write a short list in one go: these are all records."""
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._store.apply(
+            ListRead(self._scope.profile, kind, now, monotonic, records, complete=True, end_is_proven=True)
         )
 
     def continue_list(

@@ -32,7 +32,6 @@ from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
-from runwatch.store.state.changes import ListRead
 from runwatch.store.state.collection import Collection
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS, PaneState, pane_state
@@ -108,10 +107,11 @@ class Poller:
             may_retry=self.budget.may_retry,
         )
         client.limit_retries(self.budget.may_retry)
+        self.writer: Final = ListWriter(scope, store, clock, self.connection)
         self.tails: Final = RunTails(
             client,
             scope,
-            store,
+            self.writer,
             events,
             self.scheduler,
             clock=clock,
@@ -120,9 +120,8 @@ class Poller:
             # Read the list, which would show the run as live until its next poll.
             on_end=lambda: self.scheduler.run_soon(RunList.JOB),
         )
-        self._writer = ListWriter(scope, store, clock, self.connection)
-        self.runs: Final = RunList(client, scope, watch, self._writer, self.scheduler, lambda: self.sweep_s)
-        self.receipts: Final = RunReceipts(client, scope, watch, store, self.scheduler, clock=clock)
+        self.runs: Final = RunList(client, scope, watch, self.writer, self.scheduler, lambda: self.sweep_s)
+        self.receipts: Final = RunReceipts(client, scope, watch, store, self.writer, self.scheduler, clock)
         self._heard_at = clock.monotonic()
         self._side: set[type[Record]] = set()
         self._continuations = {Run.KIND: self.runs.continuation, Receipt.KIND: self._make_continuation(Receipt)}
@@ -156,8 +155,8 @@ class Poller:
         self.runs.start()
         # Once a minute with the priority of a sweep; in the place of a tail it would delay that one. The first read
         # comes after the list in sight, and is spared if the account is known from the opening.
-        is_known = self._writer.collection("account").read_at is not None
-        self.scheduler.add("account", JobPriority.SWEEP, self._account, in_s=ACCOUNT_S if is_known else 0.0)
+        is_known = self.writer.collection(Account.KIND).read_at is not None
+        self.scheduler.add(Account.KIND, JobPriority.SWEEP, self._account, in_s=ACCOUNT_S if is_known else 0.0)
         watch = asyncio.ensure_future(self._watch_connection())
         try:
             await self.scheduler.run()
@@ -177,7 +176,7 @@ class Poller:
             self.receipts.start()
         elif is_listable(kind):
             (self._side.add if is_side else self._side.discard)(kind)
-            read_at = self._writer.collection(kind.KIND).read_at
+            read_at = self.writer.collection(kind.KIND).read_at
             is_old = read_at is None or self._clock.monotonic() - read_at > STALE_INTERVALS * self.intervals.lists_s
             self._start_list(kind, is_asked=is_old and not is_side)
 
@@ -205,7 +204,7 @@ class Poller:
         return self._continuations.get(name)
 
     def _make_continuation(self, kind: type[Record], name: str = "") -> ListContinuation:
-        return ListContinuation(kind, self._client, self._writer, self.scheduler, name=name)
+        return ListContinuation(kind, self._client, self.writer, self.scheduler, name=name)
 
     def start_filtered_list(self, kind: type[Record], name: str, query: Callable[[], Mapping[str, str]]) -> None:
         """Start to poll a list with server filters, separately from the unfiltered list.
@@ -243,9 +242,9 @@ class Poller:
             self.runs.start(is_asked=is_asked)
         elif kind is not Account and is_listable(kind):
             self._start_list(kind, is_asked=is_asked)
-        if kind is Account or "account" not in self.scheduler:
-            self.scheduler.add("account", JobPriority.SWEEP, self._account, is_asked=is_asked and kind is Account)
-        self.scheduler.run_soon("account" if kind is Account else f"list {kind.KIND}", is_asked=is_asked)
+        if kind is Account or Account.KIND not in self.scheduler:
+            self.scheduler.add(Account.KIND, JobPriority.SWEEP, self._account, is_asked=is_asked and kind is Account)
+        self.scheduler.run_soon(Account.KIND if kind is Account else f"list {kind.KIND}", is_asked=is_asked)
 
     def limit_wait_s(self, job: str) -> float:
         """Return the seconds until the read of a job goes that the request limit delays; 0 if it delays none.
@@ -314,13 +313,13 @@ class Poller:
         return None
 
     async def _account(self) -> float | None:
-        self._writer.start("account", "GET /v1/account")
+        self.writer.start(Account.KIND, "GET /v1/account")
         try:
             account = await self._client.get_account()
         except ApiError as error:
             # Once a minute costs little, and a key that may not read its account may read everything else.
-            failure = self._writer.failure("account", error)
-            self._writer.fail("account", failure)
+            failure = self.writer.failure(Account.KIND, error)
+            self.writer.fail(Account.KIND, failure)
             return ACCOUNT_S if failure.kind in REPEATED_FAILURES else None
         self._take_account(account)
         return ACCOUNT_S
@@ -331,10 +330,7 @@ class Poller:
             self._take_account(account)
 
     def _take_account(self, account: Account) -> None:
-        now, monotonic = self._clock.now(), self._clock.monotonic()
-        self._store.apply(
-            ListRead(self._scope.profile, "account", now, monotonic, (account,), complete=True, end_is_proven=True)
-        )
+        self.writer.take_whole(Account.KIND, account)
         if account.quota is not None and account.quota.rate_limit_rpm:
             self.budget.publish(account.quota.rate_limit_rpm)
 
@@ -342,15 +338,15 @@ class Poller:
         self, kind: type[Record], name: str | None = None, query: Mapping[str, str] = _NO_FILTER
     ) -> float | None:
         operation, name = list_operation(kind), name or kind.KIND
-        self._writer.start(name, f"GET {operation.path}")
+        self.writer.start(name, f"GET {operation.path}")
         # A list in one response is already complete; only a paged list gets a limit.
         limit = SWEEP_PAGE * SWEEP_PAGES if kind.WIRE is not None and kind.WIRE.paged else None
         continuation = self._continuations.get(name)
         try:
             page: Page[Record] | None = None
             intern = make_record_interner(
-                lambda: self._writer.collection(name).by_id,
-                lambda: self._writer.collection(kind.KIND).by_id,
+                lambda: self.writer.collection(name).by_id,
+                lambda: self.writer.collection(kind.KIND).by_id,
             )
             async for part in self._client.pages(operation, query=query, limit=limit, intern=intern):
                 if page is not None:
@@ -359,14 +355,14 @@ class Poller:
                 if continuation is not None:
                     break
         except ApiError as error:
-            failure = self._writer.failure(name, error)
+            failure = self.writer.failure(name, error)
             if kind is Receipt and (failure.is_final or failure.kind is FailureKind.NOT_OFFERED):
                 self.receipts.start_watched()
-            return self._writer.fail(name, failure)
+            return self.writer.fail(name, failure)
         if page is not None:
             is_joined = continuation is not None and continuation.note_beginning(page.records, page, query)
             is_whole = continuation is None or page.next_cursor is None
-            await self._writer.take(name, page.records, page, is_whole=is_whole, is_joined=is_joined)
-            if continuation is not None and len(self._writer.collection(name).by_id) < AUTOMATIC_ROWS:
+            await self.writer.take(name, page.records, page, is_whole=is_whole, is_joined=is_joined)
+            if continuation is not None and len(self.writer.collection(name).by_id) < AUTOMATIC_ROWS:
                 continuation.go_on(SWEEP_PAGES - 1, is_asked=False)
         return self.intervals.lists_s

@@ -15,17 +15,13 @@ from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import Clock
 from runwatch.records.record import Record
 from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
-from runwatch.store.repositories.scope import Scope
-from runwatch.store.state.changes import ListRead, ReadFailed, ReadFailure, ReadStarted, read_failure_from_error
-from runwatch.store.state.failure_kind import FailureKind
-from runwatch.store.state.store import Store
+from runwatch.store.state.changes import ReadFailure, read_failure_from_error
+from runwatch.store.state.failure_kind import PASSING_FAILURES, FailureKind
 
 REPORT_S: Final = 60.0
 """How often a shown report is read; the sums cost the service work."""
-
-_STOPS: Final = frozenset({FailureKind.NOT_AUTHORISED, FailureKind.NOT_OFFERED, FailureKind.ERROR})
-"""Failures that the same request would only repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +69,10 @@ class ReportPoller:
     """
 
     def __init__(
-        self, client: Client, scope: Scope, store: Store, scheduler: Scheduler, clock: Clock, *, reader: str = ""
+        self, client: Client, writer: ListWriter, scheduler: Scheduler, clock: Clock, *, reader: str = ""
     ) -> None:
         self._client = client
-        self._scope = scope
-        self._store = store
+        self._writer = writer
         self._scheduler = scheduler
         self._clock = clock
         self._reader = reader
@@ -102,7 +97,7 @@ class ReportPoller:
 
     def _add(self, report: ReportQuery) -> None:
         """Read a report now for the user if it is not known, else when it is old enough to be read again."""
-        read_at = self._store.collection(self._scope.profile, report.kind).read_at
+        read_at = self._writer.collection(report.kind).read_at
         age_s = REPORT_S if read_at is None else self._clock.monotonic() - read_at
         self._scheduler.add(
             self._job(report),
@@ -113,32 +108,24 @@ class ReportPoller:
         )
 
     async def _read(self, report: ReportQuery) -> float | None:
-        profile, kind = self._scope.profile, report.kind
         operation = OPERATIONS[report.operation]
-        what = f"{operation.method} {operation.path}"
-        self._store.apply(ReadStarted(profile, kind, self._clock.now(), self._clock.monotonic(), what))
+        self._writer.start(report.kind, f"{operation.method} {operation.path}")
         try:
             result = await self._client.request(operation, path=dict(report.path), query=dict(report.query))
         except ApiError as error:
             # A 404 with an id means that the record does not exist; without an id, that the report is not offered.
             return self._failed(report, read_failure_from_error(error, collection=not report.path))
         if not isinstance(result.value, dict):
-            return self._failed(
-                report, ReadFailure(FailureKind.ERROR, "The answer is no report", "Check the base URL.")
-            )
+            failure = ReadFailure(FailureKind.ERROR, "The answer is no report", "Check the base URL.")
+            return self._failed(report, failure)
         self._backoff.reset()
-        record = report.record(result.value)
-        self._store.apply(
-            ListRead(
-                profile, kind, self._clock.now(), self._clock.monotonic(), (record,), complete=True, end_is_proven=True
-            )
-        )
+        self._writer.take_whole(report.kind, report.record(result.value))
         return None if report.is_read_once else REPORT_S
 
     def _failed(self, report: ReportQuery, failure: ReadFailure) -> float | None:
-        now, monotonic = self._clock.now(), self._clock.monotonic()
-        self._store.apply(ReadFailed(self._scope.profile, report.kind, now, monotonic, failure))
-        return None if failure.is_final or failure.kind in _STOPS else self._backoff.next_s()
+        self._writer.fail(report.kind, failure)
+        # Other failures would only be repeated by the same request.
+        return self._backoff.next_s() if failure.kind in PASSING_FAILURES else None
 
     def _job(self, report: ReportQuery) -> str:
         return name_report_job(report.kind, self._reader)

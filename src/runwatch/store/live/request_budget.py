@@ -95,6 +95,9 @@ class RequestBudget:
         limit_rpm: The limit in requests a minute; ``None`` for a service without one.
         others: Returns the requests of other consoles on the same data directory to this service in the last minute.
         is_published: Whether the service publishes the limit; otherwise it is an assumption until a 429.
+
+    Attributes:
+        is_learned: Whether the limit is learned from a 429, because the service publishes none.
     """
 
     def __init__(
@@ -114,7 +117,7 @@ class RequestBudget:
         self._by_people: deque[float] = deque()
         self._refused: deque[float] = deque()
         self._unsent: deque[float] = deque()
-        self._is_learned = self._has_grown = False
+        self.is_learned = self._has_grown = False
         self._growth_quiet_s = LEARNED_QUIET_S
         self._next_free = 0.0
         self._quiet_since = clock.monotonic()
@@ -131,13 +134,13 @@ class RequestBudget:
             return
         self._published = limit_rpm
         self._assumed = None if limit_rpm is None else float(limit_rpm)
-        self._is_learned = False
+        self.is_learned = False
 
     def note_sent(self, *, is_sweep: bool = False) -> None:
         """Count one request of any origin, retries included."""
         now = self._clock.monotonic()
         self._sent.append(now)
-        if not is_sweep and (interval := self._interval_s()) is not None:
+        if not is_sweep and (interval := self.interval_s):
             # Retries, and the first reads after a 429, skip the spacing. Their advance is paid back within a minute,
             # the service's window: reading resumes right after a series of 429s.
             spaced = max(self._next_free, now - BURST * interval) + interval
@@ -194,7 +197,7 @@ class RequestBudget:
         if self._published is None:
             if self._has_grown:
                 self._growth_quiet_s = min(MAX_LEARNED_QUIET_S, 2 * self._growth_quiet_s)
-            self._is_learned, self._has_grown = True, False
+            self.is_learned, self._has_grown = True, False
             granted = self.per_minute - _recent(self._refused, now)
             # Without a granted request, others had used the limit, and nothing is known of its size.
             self._assumed = float(granted if granted > 0 else MIN_RPM)
@@ -202,14 +205,13 @@ class RequestBudget:
             self._assumed = max(float(min(MIN_RPM, self._published)), self._assumed / 2)
 
     @property
-    def is_learned(self) -> bool:
-        """Whether the limit is learned from a 429, because the service publishes none."""
-        return self._is_learned
-
-    @property
     def interval_s(self) -> float:
-        """Seconds between two background reads that the limit allows; 0 without a limit."""
-        return self._interval_s() or 0.0
+        """Seconds between two background reads that the limit allows, besides sweeps and the account; 0 without one."""
+        limit = self.limit_rpm
+        if limit is None:
+            return 0.0
+        beside = WINDOW_S / sweep_interval_s(limit) + 1
+        return WINDOW_S / max(1.0, limit * (1 - USER_SHARE) * MARGIN - beside)
 
     @property
     def own_per_minute(self) -> int:
@@ -244,9 +246,8 @@ class RequestBudget:
         The sweep has reserved requests and skips the spacing, so it delays no tail. It may also use the users' share,
         so that run states stay current when a 429 has just halved the limit.
         """
-        interval = self._interval_s()
         limit = self.limit_rpm
-        if interval is None or limit is None:
+        if limit is None:
             return 0.0
         now = self._clock.monotonic()
         wait = 0.0 if is_sweep else max(0.0, self._next_free - now)
@@ -258,19 +259,11 @@ class RequestBudget:
             wait = max(wait, last + WINDOW_S - now, _LEAST_WAIT_S)
         return wait
 
-    def _interval_s(self) -> float | None:
-        """Return the seconds between two background reads, sweeps and the account excluded."""
-        limit = self.limit_rpm
-        if limit is None:
-            return None
-        beside = WINDOW_S / sweep_interval_s(limit) + 1
-        return WINDOW_S / max(1.0, limit * (1 - USER_SHARE) * MARGIN - beside)
-
     def _recover(self) -> None:
         now = self._clock.monotonic()
         if self._assumed is None:
             return
-        if self._is_learned:
+        if self.is_learned:
             while self._assumed < self._max_learned and now - self._quiet_since >= self._growth_quiet_s:
                 self._quiet_since += self._growth_quiet_s
                 grown = max(self._assumed + 1, self._assumed * LEARNED_GROWTH)

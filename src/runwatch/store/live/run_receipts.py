@@ -18,11 +18,11 @@ from runwatch.base.clock import Clock, format_iso
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
-from runwatch.store.live.list_writer import REPEATED_FAILURES, make_record_interner
+from runwatch.store.live.list_writer import REPEATED_FAILURES, ListWriter, make_record_interner
 from runwatch.store.live.scheduler import JobPriority, Scheduler
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
-from runwatch.store.state.changes import ListRead, RecordRead, read_failure_from_error
+from runwatch.store.state.changes import read_failure_from_error
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.failure_kind import PASSING_FAILURES
 from runwatch.store.state.store import Store
@@ -46,14 +46,21 @@ class RunReceipts:
     """Reads the receipts of ended runs while a screen lists the runs, and of watched runs while it lists receipts."""
 
     def __init__(
-        self, client: Client, scope: Scope, watch: WatchList, store: Store, scheduler: Scheduler, *, clock: Clock
+        self,
+        client: Client,
+        scope: Scope,
+        watch: WatchList,
+        store: Store,
+        writer: ListWriter,
+        scheduler: Scheduler,
+        clock: Clock,
     ) -> None:
         self._client = client
         self._scope = scope
         self._watch = watch
         self._store = store
         self._scheduler = scheduler
-        self._clock = clock
+        self._writer = writer
         self._backoff = Backoff(clock)
         self._leave: Callable[[], None] | None = None
         self._searches: Counter[str] = Counter()
@@ -157,26 +164,14 @@ class RunReceipts:
         starts = [run.created_at for run in missing if run.created_at is not None]
         # Without all starts, only the whole list has all receipts.
         since = format_iso(min(starts)) if len(starts) == len(missing) else None
-        collection = self._store.collection(self._scope.profile, Receipt.KIND)
-        intern = make_record_interner(lambda: collection.by_id)
+        intern = make_record_interner(lambda: self._writer.collection(Receipt.KIND).by_id)
         page = await self._client.page("getReceipts", query={"since": since}, intern=intern)
-        await self._store.apply_in_steps(
-            ListRead(
-                self._scope.profile,
-                Receipt.KIND,
-                self._clock.now(),
-                self._clock.monotonic(),
-                tuple(page.records),
-                complete=False,
-                end_is_proven=collection.end_is_proven,
-                misfits=page.misfits,
-            )
-        )
+        # It says nothing of the end of the whole list.
+        page.end_is_proven = False
+        await self._writer.take(Receipt.KIND, page.records, page, is_whole=False, is_joined=True)
         self._searches.update(run.id for run in self._missing())
         return SEARCH_S if self._missing() else self._idle_s
 
     async def _read_one(self, run_id: str) -> float:
-        receipt = await self._client.get_receipt(run_id)
-        now, monotonic = self._clock.now(), self._clock.monotonic()
-        self._store.apply(RecordRead(self._scope.profile, Receipt.KIND, now, monotonic, receipt))
+        self._writer.take_record(await self._client.get_receipt(run_id))
         return 0.0

@@ -14,7 +14,6 @@ from typing import Final
 
 from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
-from runwatch.api.run_follower import LONG_PAGE, FollowedEvents
 from runwatch.api.run_tail import EndStep, PauseStep
 from runwatch.base.clock import Clock
 from runwatch.base.errors import DataError
@@ -22,13 +21,13 @@ from runwatch.base.memory import free_in_slices
 from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
+from runwatch.store.live.list_writer import ListWriter
 from runwatch.store.live.scheduler import JobPriority, Scheduler
-from runwatch.store.live.stored_run_tail import StoredRunTail, may_pass
+from runwatch.store.live.stored_run_tail import LONG_PAGE, FollowedEvents, StoredRunTail, may_pass
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
-from runwatch.store.state.changes import ReadFailure, RecordRead, read_failure_from_error
+from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
-from runwatch.store.state.store import Store
 
 HISTORY_PAGE_EVENTS: Final = 100
 """A page of at least this many events counts as history, with more to come."""
@@ -64,13 +63,16 @@ class RunTails:
         least_s: Minimum seconds between two reads of one tail, while its run is busy.
         tail_moved: Called with the new state of a run's tail, at least once for each step, also if no event came.
         on_end: Called when the last event of a run has come.
+
+    Attributes:
+        page_count: How many pages with events were read; while it is unchanged, so is every last event.
     """
 
     def __init__(
         self,
         client: Client,
         scope: Scope,
-        store: Store,
+        writer: ListWriter,
         events: EventStore,
         scheduler: Scheduler,
         *,
@@ -81,7 +83,7 @@ class RunTails:
     ) -> None:
         self._client = client
         self._scope = scope
-        self._store = store
+        self._writer = writer
         self._events = events
         self._scheduler = scheduler
         self._clock = clock
@@ -94,7 +96,7 @@ class RunTails:
         self._tails: dict[str, StoredRunTail] = {}
         self._updates: dict[str, TailUpdate] = {}
         self._last: dict[str, RunEvent] = {}
-        self._page_count = 0
+        self.page_count = 0
 
     def follow(self, run_id: str, by: Hashable, *, in_focus: bool = True, is_asked: bool = False) -> None:
         """Read the events of a run until its end, or change whether it is in focus.
@@ -144,11 +146,6 @@ class RunTails:
     def last_event(self, run_id: str) -> RunEvent | None:
         """Return the newest event of a run that was read in this session."""
         return self._last.get(run_id)
-
-    @property
-    def page_count(self) -> int:
-        """How many pages with events were read; while it is unchanged, so is every last event."""
-        return self._page_count
 
     async def _read(self, run_id: str) -> float | None:
         """Do the next step of a run's tail; if events cannot be stored, the same step is repeated."""
@@ -201,7 +198,7 @@ class RunTails:
         """Read the last events now of those of these runs that are followed, if another read says that they ended."""
         for run_id in run_ids:
             if run_id in self._followers and not self.last_update(run_id).is_complete:
-                run = self._store.find(self._scope.profile, Run, run_id)
+                run = self._writer.collection(Run.KIND).find(Run, run_id)
                 if run is not None and run.is_final:
                     self._scheduler.run_soon(f"tail {run_id}")
 
@@ -231,15 +228,13 @@ class RunTails:
         """Report the result of a read; ``count`` events of the run are stored now."""
         self._backoffs[run_id].reset()
         if came.run is not None:
-            self._store.apply(
-                RecordRead(self._scope.profile, "run", self._clock.now(), self._clock.monotonic(), came.run)
-            )
+            self._writer.take_record(came.run)
         if came.page is None:
             return
         records = came.page.records
         if records:
             self._last[run_id] = records[-1]
-            self._page_count += 1
+            self.page_count += 1
         if self.last_update(run_id).count != count:
             self._update(run_id, count=count)
         if came.has_ended:

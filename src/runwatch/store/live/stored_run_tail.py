@@ -6,16 +6,25 @@ continues where an earlier one stopped, and includes events that another process
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple, Protocol
 
-from runwatch.api.errors import ApiError, ApiProblem, NoResponseError, RateLimitedError, UnusableResponseError
-from runwatch.api.run_follower import FollowedEvents, RunFollower, RunReads
-from runwatch.api.run_tail import EndStep, PauseStep, RunTail
+from runwatch.api.errors import (
+    ApiError,
+    ApiProblem,
+    InvalidRequestError,
+    NoResponseError,
+    RateLimitedError,
+    UnusableResponseError,
+)
+from runwatch.api.run_tail import EndStep, PauseStep, ReadStep, RunTail
 from runwatch.base.clock import Clock
 from runwatch.records.event import RunEvent
 from runwatch.records.record import Page
+from runwatch.records.run import Run
 from runwatch.store.live.backoff import Backoff
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
@@ -24,6 +33,38 @@ from runwatch.store.state.failure_kind import FailureKind
 
 WINDOW: Final = 500
 """How many stored events are read at once."""
+
+LONG_PAGE: Final = 5_000
+"""Pages of more events are processed in a thread, so that the event loop is not blocked."""
+
+_STATUS_NOT_OFFERED: Final = frozenset({403, 405, 501})
+"""The service or the key does not offer reads of single runs; the events alone have to do."""
+
+_REFUSALS: Final = frozenset({400, 404, 410, 422})
+
+
+class RunReads(Protocol):
+    """The part of the client that a tail needs."""
+
+    async def get_run(self, execution_id: str) -> Run: ...
+
+    async def list_events(self, execution_id: str, *, after: str | None = None) -> Page[RunEvent]: ...
+
+
+class FollowedEvents(NamedTuple):
+    """Result of one read.
+
+    Attributes:
+        new: The events not returned before, in the service's order.
+        page: The page they came with; ``None`` after a status read.
+        run: The run, after a status read that the service offers.
+        has_ended: Whether the page holds the run's last event.
+    """
+
+    new: list[RunEvent]
+    page: Page[RunEvent] | None = None
+    run: Run | None = None
+    has_ended: bool = False
 
 
 async def follow_run(
@@ -48,7 +89,6 @@ async def follow_run(
 
     Raises:
         ApiError: The first read failed, the service refused, or patience ran out.
-        DataError: The store is not usable.
     """
     position = 0
     while stored := await event_store.window(scope, run_id, position, WINDOW):
@@ -101,8 +141,14 @@ def may_pass(error: ApiError) -> bool:
     return isinstance(error, RateLimitedError | UnusableResponseError)
 
 
+def _refuses_position(error: ApiError, step: ReadStep) -> bool:
+    """Return whether the event id may be the cause: unknown to the service, or impossible to send."""
+    is_refusal = isinstance(error, ApiProblem) and error.status in _REFUSALS
+    return step.after is not None and (is_refusal or isinstance(error, InvalidRequestError))
+
+
 class StoredRunTail:
-    """Event tail whose pages are stored before the tail processes them.
+    """Event tail whose pages are stored before the tail processes them. It neither waits nor gives up.
 
     Args:
         cursor: The id of the last stored event.
@@ -118,9 +164,9 @@ class StoredRunTail:
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
-        tail = RunTail(cursor)
-        self.take_pause: Final = tail.take_pause
-        self._follower = RunFollower(client, run_id, tail, self._store_page)
+        self._tail = RunTail(cursor)
+        self.take_pause: Final = self._tail.take_pause
+        self._client = client
         self._scope = scope
         self._events = events
         self._run_id = run_id
@@ -144,9 +190,6 @@ class StoredRunTail:
         Args:
             position: How many of the stored events the caller has; ``None`` for all.
             silent_since: Monotonic time of the last good response, where later reads failed.
-
-        Raises:
-            DataError: The store is not usable.
         """
         tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
         tail.position = await events.count(scope, run_id) if position is None else position
@@ -161,15 +204,15 @@ class StoredRunTail:
             ApiError: The read failed.
             DataError: The store is not usable, and the page is not stored.
         """
-        try:
-            step = await self._follower.step()
-        except ApiError:
-            self._has_failed = True
-            raise
+        while isinstance(step := self._tail.next_read(), ReadStep):
+            try:
+                return await (self._read_status() if step.kind == "status" else self._read_events(step.after))
+            except ApiError as error:
+                if not _refuses_position(error, step) or not self._tail.forget_position():
+                    self._has_failed = True
+                    raise
         if isinstance(step, EndStep):
             await self._events.mark_complete(self._scope, self._run_id)
-        elif isinstance(step, FollowedEvents) and step.page is None:
-            await self._answered()
         return step
 
     async def _answered(self) -> None:
@@ -181,8 +224,20 @@ class StoredRunTail:
         self._has_failed = False
         self.answered_at = self._clock.monotonic()
 
-    async def _store_page(self, page: Page[RunEvent], after: str | None) -> list[RunEvent]:
-        """Store a page, and return the events that were not returned to the caller yet."""
+    async def _read_status(self) -> FollowedEvents:
+        run: Run | None = None
+        try:
+            run = await self._client.get_run(self._run_id)
+        except ApiProblem as error:
+            if error.status not in _STATUS_NOT_OFFERED:
+                raise
+        self._tail.note_page([], None if run is None else run.status)
+        await self._answered()
+        return FollowedEvents([], run=run)
+
+    async def _read_events(self, after: str | None) -> FollowedEvents:
+        """Read a page, store it, and return the events that were not returned to the caller yet."""
+        page = await self._client.list_events(self._run_id, after=after)
         await self._answered()
         new, count = await self._events.append(self._scope, self._run_id, page.records, after=after)
         if count > self.position + len(new):
@@ -191,4 +246,6 @@ class StoredRunTail:
             for start in range(self.position, count, WINDOW):
                 new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
         self.position = count
-        return new
+        note = partial(self._tail.note_page, page.records, new=new)
+        has_ended = note() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(note)
+        return FollowedEvents(new, page, has_ended=has_ended)

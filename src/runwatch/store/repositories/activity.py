@@ -9,7 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from runwatch.base.clock import format_iso
@@ -58,6 +59,8 @@ _ENDED: Final = (
     "SELECT run.id, scope.profile, run.run_id FROM run JOIN scope ON scope.id = run.scope WHERE run.is_complete"
 )
 _LAST: Final = "SELECT text FROM event WHERE run = ? ORDER BY seq DESC LIMIT ?"
+
+_AT: Final = attrgetter("at")
 
 TimeRange = tuple[datetime, datetime]
 """First and last instant of a time range."""
@@ -175,7 +178,7 @@ async def find_activity(journal: Journal, stretches: Sequence[TimeRange], text: 
             found += _between(connection, _PROBLEMS, stretch, words)
             found += _between(connection, _REQUESTS, stretch, words)
         neighbours = [] if found or not stretches else _neighbours(connection, ends, stretches, words)
-        return ActivityResult(_in_order(found), _kept(connection, every), neighbours)
+        return ActivityResult(sorted(found, key=_AT), _kept(connection, every), neighbours)
 
     return await journal.run_query(work)
 
@@ -236,9 +239,9 @@ def _neighbours(
     for table in (_PROBLEMS, _REQUESTS):
         found += _rows(connection, table, "at < ?", (format_iso(before),), words, 1)
         found += _rows(connection, table, "at > ?", (format_iso(behind),), words, 1, _OLDEST)
-    found += sorted((end for end in ends if end.at < before), key=_at)[-1:]
-    found += sorted((end for end in ends if end.at > behind), key=_at)[:1]
-    return _in_order(found)
+    found += sorted((end for end in ends if end.at < before), key=_AT)[-1:]
+    found += sorted((end for end in ends if end.at > behind), key=_AT)[:1]
+    return sorted(found, key=_AT)
 
 
 def _kept(connection: sqlite3.Connection, ends: Sequence[RunEnd]) -> JournalExtent:
@@ -273,11 +276,3 @@ def _has(end: RunEnd, words: Sequence[str]) -> bool:
     places = (end.run_id, end.status, end.profile, str(end.raw.get("reason") or ""), str(end.raw.get("mode") or ""))
     whole = " ".join(places).casefold()
     return all(word in whole for word in words)
-
-
-def _at(line: ActivityLine) -> datetime:
-    return line.at.astimezone(UTC)
-
-
-def _in_order(lines: list[ActivityLine]) -> list[ActivityLine]:
-    return sorted(lines, key=_at)

@@ -34,7 +34,8 @@ class EventSequence(Protocol):
 
     @property
     def gaps(self) -> Sequence[EventGap]:
-        """The gaps, oldest first."""
+        """The gaps, oldest first; none for several runs, because a gap belongs to a single one."""
+        return ()
 
     async def grow(self) -> Sequence[int]:
         """Add the events stored since the last call.
@@ -43,6 +44,7 @@ class EventSequence(Protocol):
             The numbers of the new events that precede older ones, in order; an older event's number grows by one for
             each insertion up to it.
         """
+        return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]: ...
 
@@ -55,14 +57,12 @@ class EventSequence(Protocol):
 
         Raises:
             UsageError: The text is too long.
-            DataError: The database cannot be read.
         """
+        return []
 
 
-class MemorySequence:
+class MemorySequence(EventSequence):
     """Events of one run that are all in memory, in their order, such as those of a file."""
-
-    gaps: Sequence[EventGap] = ()
 
     def __init__(self, events: Sequence[RunEvent]) -> None:
         self._events = events
@@ -71,21 +71,14 @@ class MemorySequence:
     def length(self) -> int:
         return len(self._events)
 
-    async def grow(self) -> Sequence[int]:
-        return ()
-
     async def window(self, start: int, count: int) -> list[RunEvent]:
         return list(self._events[start : start + count])
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
         return [number for number in range(start, min(stop, self.length)) if keep(self._events[number])]
 
-    async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        """Return nothing: a scan is as fast."""
-        return []
 
-
-class RunSequence:
+class RunSequence(EventSequence):
     """The events of one run, in the service's order."""
 
     def __init__(self, events: EventStore, scope: Scope, run_id: str) -> None:
@@ -126,16 +119,14 @@ class RunSequence:
         return await self._events.read(work)
 
     async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        """Return the numbers in ``[start, stop)`` of events whose JSON contains a text."""
         return await self._events.search(self._scope, self._run_id, text, start, stop)
 
 
-class MergedSequence:
+class MergedSequence(EventSequence):
     """The events of several runs by time, whenever they are stored.
 
     Within a run the service's order holds, whatever the timestamps say: an event never comes before its predecessor.
     Of events at the same time, the one stored first comes first. A run without any time so far goes to the end.
-    Gaps belong to single runs and are not shown here.
     """
 
     def __init__(self, events: EventStore, scope: Scope, run_ids: Sequence[str] = ()) -> None:
@@ -159,11 +150,6 @@ class MergedSequence:
     @property
     def length(self) -> int:
         return len(self._order)
-
-    @property
-    def gaps(self) -> Sequence[EventGap]:
-        """Always empty: a gap belongs to a single run."""
-        return ()
 
     def add(self, run_id: str) -> None:
         """Include another run from the next :meth:`grow` on; a run already included stays as it is."""
@@ -254,10 +240,6 @@ class MergedSequence:
             return [start + index for index, event in enumerate(found) if keep(event)]
 
         return await self._events.read(work)
-
-    async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        """Return nothing: the database knows the order within one run only."""
-        return []
 
     def _events_of(self, connection: sqlite3.Connection, codes: array[int]) -> list[RunEvent]:
         """Return the events with these numbers; one that was deleted meanwhile becomes an empty event.

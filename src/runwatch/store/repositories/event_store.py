@@ -135,7 +135,6 @@ class EventStore:
 
         Raises:
             UsageError: The text is longer than :data:`MAX_SEARCH_CHARACTERS`.
-            DataError: The database cannot be read.
         """
         patterns = _patterns(text)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError
 from runwatch.base.json import loads
 from runwatch.base.log import redact
-from runwatch.records.problem import Problem
+from runwatch.records.problem import NOT_OFFERED_STATUS, Problem
 from runwatch.records.receipt import Receipt
 from runwatch.store.db.database import Database, Work
 from runwatch.store.db.text_codec import decode_text, encode_text
@@ -37,35 +37,6 @@ MAX_QUEUED: Final = 64
 
 READS_WAIT: Final = timedelta(seconds=5)
 """How long reads that succeeded may wait to be written together: each write costs a wait for the disk."""
-
-REQUEST_ROWS: Final = (
-    "SELECT at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key, sent_bytes,"
-    " received_bytes, error, id FROM request"
-)
-"""Selects rows for :func:`request_from_row`."""
-
-_LATEST: Final = " WHERE (? IS NULL OR profile = ?) AND id > ? ORDER BY id DESC LIMIT ?"
-_REQUESTS: Final = REQUEST_ROWS + _LATEST
-_ADD_REQUEST: Final = (
-    "INSERT INTO request (at, profile, origin, operation, method, path, query, status, elapsed_s, attempt, key,"
-    " sent_bytes, received_bytes, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
-
-PROBLEM_ROWS: Final = (
-    "SELECT at, profile, origin, operation, method, path, status, code, title, detail, instance, key, attempt, raw, id"
-    " FROM problem"
-)
-"""Selects rows for :func:`problem_from_row`."""
-
-_PROBLEMS: Final = PROBLEM_ROWS + _LATEST
-_PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
-_COUNT_PROBLEMS: Final = "SELECT count(*) FROM problem"
-_ADD_PROBLEM: Final = (
-    "INSERT INTO problem (at, profile, origin, operation, method, path, status, code, title, detail, instance, key,"
-    " attempt, raw, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_FORGET_PROBLEMS: Final = "DELETE FROM problem WHERE id <= (SELECT max(id) FROM problem) - ?"
 
 T = TypeVar("T")
 
@@ -133,6 +104,35 @@ class JournalProblem:
     number: int = field(default=0, compare=False)
 
 
+def _columns(kind: type[JournalRequest | JournalProblem]) -> tuple[str, ...]:
+    """Return the columns of a table in the order of the fields; the number is the row's id."""
+    return tuple(column.name for column in fields(kind) if column.name != "number")
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - names of ours
+
+
+_REQUEST_COLUMNS: Final = _columns(JournalRequest)
+_PROBLEM_COLUMNS: Final = _columns(JournalProblem)
+
+REQUEST_ROWS: Final = f"SELECT {', '.join(_REQUEST_COLUMNS)}, id FROM request"  # noqa: S608 - names of ours
+"""Selects rows for :func:`request_from_row`."""
+
+PROBLEM_ROWS: Final = f"SELECT {', '.join(_PROBLEM_COLUMNS)}, id FROM problem"  # noqa: S608 - names of ours
+"""Selects rows for :func:`problem_from_row`."""
+
+_LATEST: Final = " WHERE (? IS NULL OR profile = ?) AND id > ? ORDER BY id DESC LIMIT ?"
+_REQUESTS: Final = REQUEST_ROWS + _LATEST
+_PROBLEMS: Final = PROBLEM_ROWS + _LATEST
+_PROBLEM_OF_NUMBER: Final = PROBLEM_ROWS + " WHERE id = ?"
+_COUNT_PROBLEMS: Final = "SELECT count(*) FROM problem"
+_ADD_REQUEST: Final = _insert("request", _REQUEST_COLUMNS)
+_ADD_PROBLEM: Final = _insert("problem", (*_PROBLEM_COLUMNS, "plain"))
+_FORGET_REQUESTS: Final = "DELETE FROM request WHERE id <= (SELECT max(id) FROM request) - ?"
+_FORGET_PROBLEMS: Final = "DELETE FROM problem WHERE id <= (SELECT max(id) FROM problem) - ?"
+
+
 class JournalPosition(NamedTuple):
     """Position in the journal.
 
@@ -160,10 +160,7 @@ class JournalPage(NamedTuple):
 
 
 class Journal:
-    """Requests and Problems of all profiles.
-
-    Every method that reads raises :class:`~runwatch.base.errors.DataError` if the database cannot be read.
-    """
+    """Requests and Problems of all profiles."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -322,24 +319,9 @@ def _clean(text: str | None) -> str | bytes | None:
     return None if text is None else encode_text(redact(text))
 
 
-def _first_columns(attempt: RequestAttempt) -> tuple[Any, ...]:
-    """Return the columns with which both tables begin."""
-    names = attempt.origin, attempt.operation, attempt.method
-    return (format_iso(attempt.at), encode_text(attempt.profile), *names, _clean(attempt.path))
-
-
-def _request_row(attempt: RequestAttempt) -> tuple[Any, ...]:
-    return (
-        *_first_columns(attempt),
-        _clean(attempt.query),
-        attempt.status,
-        attempt.elapsed_s,
-        attempt.attempt,
-        _clean(attempt.key),
-        attempt.sent_bytes,
-        attempt.received_bytes,
-        _clean(attempt.error),
-    )
+def _request_row(attempt: RequestAttempt) -> list[Any]:
+    values = (getattr(attempt, name) for name in _REQUEST_COLUMNS[1:])
+    return [format_iso(attempt.at), *(_clean(value) if isinstance(value, str) else value for value in values)]
 
 
 def _is_read(attempt: RequestAttempt) -> bool:
@@ -355,22 +337,14 @@ def _is_not_offered(attempt: RequestAttempt) -> bool:
     """
     operation = OPERATIONS.get(attempt.operation)
     is_probe = operation is not None and (attempt.path.endswith(operation.path) or operation.record is Receipt)
-    return attempt.method == "GET" and attempt.status in {404, 405, 501} and is_probe
+    return attempt.method == "GET" and attempt.status in NOT_OFFERED_STATUS and is_probe
 
 
-def _problem_row(attempt: RequestAttempt, problem: Problem) -> tuple[Any, ...]:
-    return (
-        *_first_columns(attempt),
-        attempt.status,
-        problem.code,
-        _clean(problem.title),
-        _clean(problem.detail),
-        _clean(problem.instance),
-        _clean(attempt.key),
-        attempt.attempt,
-        redact(problem.json()),
-        encode_text(normalize_id(redact(problem.instance or ""))),
-    )
+def _problem_row(attempt: RequestAttempt, problem: Problem) -> list[Any]:
+    texts = problem.title, problem.detail, problem.instance, attempt.key
+    plain = encode_text(normalize_id(redact(problem.instance or "")))
+    first = _request_row(attempt)[: _PROBLEM_COLUMNS.index("status")]
+    return [*first, attempt.status, problem.code, *map(_clean, texts), attempt.attempt, redact(problem.json()), plain]
 
 
 def request_from_row(row: tuple[Any, ...]) -> JournalRequest:

@@ -37,10 +37,7 @@ class LocalNote(NamedTuple):
 
 
 class LocalNotes:
-    """The notes of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The notes of all scopes."""
 
     def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
         self._database = database
@@ -62,9 +59,17 @@ class LocalNotes:
 
         def work(connection: sqlite3.Connection) -> str | None:
             place = (ensure_scope_row(connection, scope), kind, encode_text(record_id), purpose)
-            if seen is not None and (present := _text_at(connection, place)) not in (seen, text):
+            row = connection.execute(_SELECT, place).fetchone()
+            present = "" if row is None else decode_text(row[0])
+            if seen is not None and present not in (seen, text):
                 return present
-            _note_down(connection, place, text, at)
+            if text:
+                connection.execute(
+                    "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+                    (*place, format_iso(at), encode_text(text)),
+                )
+            else:
+                connection.execute(_DELETE, place)
             return None
 
         return await self._database.write(work)
@@ -108,22 +113,5 @@ class LocalNotes:
 _NOTICE: Final = "notice"
 """Kind and purpose of the rows of told ends: no list of a kind's notes has them."""
 
-_Place = tuple[int, str, str | bytes, str]
-"""Row of the scope, kind, record and purpose."""
-
-
-def _text_at(connection: sqlite3.Connection, place: _Place) -> str:
-    row = connection.execute(
-        "SELECT text FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place
-    ).fetchone()
-    return "" if row is None else decode_text(row[0])
-
-
-def _note_down(connection: sqlite3.Connection, place: _Place, text: str, at: datetime) -> None:
-    if text:
-        connection.execute(
-            "INSERT OR REPLACE INTO note (scope, kind, record_id, purpose, at, text) VALUES (?, ?, ?, ?, ?, ?)",
-            (*place, format_iso(at), encode_text(text)),
-        )
-    else:
-        connection.execute("DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?", place)
+_SELECT: Final = "SELECT text FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?"
+_DELETE: Final = "DELETE FROM note WHERE scope = ? AND kind = ? AND record_id = ? AND purpose = ?"

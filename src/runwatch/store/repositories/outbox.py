@@ -16,12 +16,12 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from runwatch.api.errors import ApiError, ApiProblem, UnusableResponseError
 from runwatch.api.operations import OPERATIONS, SUBMIT
@@ -30,7 +30,7 @@ from runwatch.api.write_outcome import is_settled_cancel, proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
 from runwatch.base.errors import DataError, UsageError, WriteInProgressError
 from runwatch.base.files import FileLock
-from runwatch.store.db.database import Database
+from runwatch.store.db.database import Database, Work
 from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
 from runwatch.store.repositories.scope import Scope, ensure_scope_row
 from runwatch.store.repositories.watch_list import add_watched_run
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 RETRY_WINDOW: Final = timedelta(hours=12)
 """How long an unconfirmed write may be retried: half of the time that a service is known to remember a key."""
 
-_KEPT_HINT: Final = (
+_RETRY_HINT: Final = (
     "It is not known whether the service did it. The request is kept: O or :outbox in the console, `runwatch`, retries"
     " it with the same key; it is done once at most."
 )
 
-_KEPT: Final = (
+_WRITES: Final = (
     "SELECT outbox.id, profile, service, principal, origin, operation, path, body, key, label, created_at, reason"
     " FROM outbox JOIN scope ON scope.id = outbox.scope"
 )
-_OF_NUMBER: Final = _KEPT + " WHERE outbox.id = ?"
-_OF_KEY: Final = _KEPT + " WHERE scope.id = ? AND operation = ? AND path = ? AND key = ?"
-_OF_PRINCIPAL: Final = _KEPT + " WHERE service = ? AND principal = ? ORDER BY outbox.id"
+_OF_NUMBER: Final = _WRITES + " WHERE outbox.id = ?"
+_OF_KEY: Final = _WRITES + " WHERE scope.id = ? AND operation = ? AND path = ? AND key = ?"
+_OF_PRINCIPAL: Final = _WRITES + " WHERE service = ? AND principal = ? ORDER BY outbox.id"
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class WriteRequest:
 
 
 class SendingWrite(NamedTuple):
-    """A write whose answer this process waits for, and when it was sent."""
+    """A write whose response this process waits for, and when it was sent."""
 
     request: WriteRequest
     sent_at: datetime
@@ -126,7 +126,7 @@ class Outbox:
         with ExitStack() as claim:
             origin, now = client.target.origin, self._clock.now()
             write, is_new = await self._database.write(
-                lambda connection: self._keep(connection, scope, request, origin, now, claim)
+                lambda connection: self._store(connection, scope, request, origin, now, claim)
             )
             return await self._send(client, write, is_new=is_new)
 
@@ -183,25 +183,29 @@ class Outbox:
             else:
                 if request.operation != SUBMIT:
                     # A command prints the line that resends a submit; no other write has one.
-                    error.hint = _KEPT_HINT
+                    error.hint = _RETRY_HINT
                 reason = encode_text(error.title)
-                await self._note(lambda connection: _give_reason(connection, write.id, reason))
+                await self._note(
+                    lambda connection: connection.execute(
+                        "UPDATE outbox SET reason = ? WHERE id = ?", (reason, write.id)
+                    )
+                )
             raise
         await self._note(lambda connection: self._accept(connection, write, result.value))
         return result
 
-    async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def _note(self, work: Work[object]) -> None:
         """Record an outcome even if the task is being cancelled, because only this task has it."""
         await asyncio.shield(self._write_down(work))
 
-    async def _write_down(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def _write_down(self, work: Work[object]) -> None:
         # If this fails the write stays stored and is retried later, which the key makes harmless.
         try:
             await self._database.write(work)
         except DataError:
             _log.exception("the outcome of a write could not be noted")
 
-    def _keep(
+    def _store(
         self,
         connection: sqlite3.Connection,
         scope: Scope,
@@ -211,16 +215,14 @@ class Outbox:
         claim: ExitStack,
     ) -> tuple[UnconfirmedWrite, bool]:
         if not request.key.strip():
-            raise UsageError(
-                "The idempotency key is blank", hint="Without a key a write cannot be asked again. Give one."
-            )
-        scope_row, path = ensure_scope_row(connection, scope), _written(request.path)
+            raise UsageError("The idempotency key is blank", hint="Without a key a write cannot be retried. Give one.")
+        scope_row, path = ensure_scope_row(connection, scope), json.dumps(dict(request.path), sort_keys=True)
         found = self._select(connection, _OF_KEY, scope_row, request.operation, path, encode_text(request.key))
         if found and found[0].request.body != request.body:
             raise UsageError(
                 "The idempotency key is taken",
                 detail=f"{request.key} was sent with another body, and the outcome of that is not known",
-                hint="Ask again with the first body to learn its outcome, or use a new key for the new body.",
+                hint="Retry with the first body to learn its outcome, or use a new key for the new body.",
             )
         if found:
             return self._claim_again(connection, scope, found[0].id, claim), False
@@ -255,7 +257,7 @@ class Outbox:
             raise UsageError(
                 "This write belongs to another service or key",
                 detail=f"it was sent to {write.origin} under the profile {write.scope.profile}",
-                hint="Ask again with that profile.",
+                hint="Retry with that profile.",
             )
         if not write.is_offered:
             raise UsageError(
@@ -267,34 +269,16 @@ class Outbox:
         return write
 
     def _select(self, connection: sqlite3.Connection, query: str, *values: object) -> list[UnconfirmedWrite]:
-        return [self._read_row(*row) for row in connection.execute(query, values)]
+        return [self._write_from_row(row) for row in connection.execute(query, values)]
 
-    def _read_row(
-        self,
-        number: int,
-        profile: str,
-        service: str,
-        principal: str,
-        origin: str,
-        operation: str,
-        path: str,
-        body: bytes | None,
-        key: str,
-        label: str,
-        created_at: str,
-        reason: str | None,
-    ) -> UnconfirmedWrite:
+    def _write_from_row(self, row: tuple[Any, ...]) -> UnconfirmedWrite:
+        number, profile, service, principal, origin, operation, path, body, key, label, created_at, reason = row
+        request = WriteRequest(operation, json.loads(path), body, decode_text(key), decode_text(label))
+        scope = Scope(decode_text(profile), decode_text(service), decode_text(principal))
         created = datetime.fromisoformat(created_at)
-        return UnconfirmedWrite(
-            id=number,
-            request=WriteRequest(operation, json.loads(path), body, decode_text(key), decode_text(label)),
-            scope=Scope(decode_text(profile), decode_text(service), decode_text(principal)),
-            origin=origin,
-            created_at=created,
-            reason=decode_optional(reason),
-            # A clock set back by more than the window proves nothing either.
-            is_offered=abs(self._clock.now() - created) < RETRY_WINDOW,
-        )
+        # A clock set back by more than the window proves nothing either.
+        is_offered = abs(self._clock.now() - created) < RETRY_WINDOW
+        return UnconfirmedWrite(number, request, scope, origin, created, decode_optional(reason), is_offered)
 
     def _accept(self, connection: sqlite3.Connection, write: UnconfirmedWrite, value: object) -> None:
         self._delete(connection, write.id)
@@ -338,7 +322,7 @@ def _without_run(result: CallResult, request: WriteRequest) -> UnusableResponseE
         outcome_known=False,
         key=request.key,
         detail="the submit was accepted, and the answer has no execution_id",
-        hint="Ask again with the same key and bytes, or look for the run in the list.",
+        hint="Retry with the same key and bytes, or look for the run in the list.",
     )
 
 
@@ -349,14 +333,6 @@ def _settles(error: ApiError) -> bool:
     return is_settled_cancel(error.operation, error) or proves_no_effect(
         OPERATIONS[error.operation], error.status, error.code, in_doubt=True
     )
-
-
-def _give_reason(connection: sqlite3.Connection, number: int, reason: str | bytes) -> None:
-    connection.execute("UPDATE outbox SET reason = ? WHERE id = ?", (reason, number))
-
-
-def _written(path: Mapping[str, str]) -> str:
-    return json.dumps(dict(path), sort_keys=True)
 
 
 def _being_sent(key: str) -> WriteInProgressError:

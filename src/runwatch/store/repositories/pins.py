@@ -57,10 +57,7 @@ PinChange = Callable[[list[Pin]], list[Pin]]
 
 
 class Pins:
-    """The pins of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The pins of all scopes."""
 
     def __init__(self, notes: LocalNotes) -> None:
         self._notes = notes
@@ -83,18 +80,7 @@ class Pins:
 
 
 def _encode(pins: Sequence[Pin]) -> str:
-    made = [
-        {
-            "form": pin.target.form,
-            "screen": pin.target.screen,
-            "ids": list(pin.target.ids),
-            "filter": pin.target.filter,
-            "name": pin.name,
-            "seen": pin.seen,
-        }
-        for pin in pins
-    ]
-    return dumps(made) if made else ""
+    return dumps([{**pin.target._asdict(), "name": pin.name, "seen": pin.seen} for pin in pins]) if pins else ""
 
 
 def _decode(text: str) -> list[Pin]:

@@ -25,10 +25,7 @@ MAX_CACHED_RECORDS: Final = 1_000
 
 
 class RecordCache:
-    """The newest records of each kind, by scope.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The newest records of each kind, by scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -45,10 +45,7 @@ class RecordVersion(Generic[R]):
 
 
 class RecordVersions:
-    """The versions of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The versions of all scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runwatch.base.network.service_target import Target
@@ -53,9 +53,6 @@ async def read_scope(client: Client, database: Database, on_account: Callable[[A
 
     Args:
         on_account: Called with the account, if it is read.
-
-    Raises:
-        DataError: The database is not usable.
     """
     target = client.target
     known = await database.read(lambda connection: find_known_scope(connection, target))
@@ -68,19 +65,15 @@ async def read_scope(client: Client, database: Database, on_account: Callable[[A
     try:
         account = await client.get_account()
     except ApiError as error:
-        return _noted(stand_in, f"the account could not be read: {error.title}")
+        return replace(stand_in, note=f"the account could not be read: {error.title}")
     if on_account is not None:
         on_account(account)
     service, principal = account.tenant_id, account.authenticated_principal_id
     if not service or not principal:
-        return _noted(stand_in, "the account names no tenant or no principal")
+        return replace(stand_in, note="the account names no tenant or no principal")
     scope = Scope(target.profile, service, principal)
     await database.write(lambda connection: _learn(connection, _place_of(target), stand_in, scope))
     return scope
-
-
-def _noted(stand_in: Scope, note: str) -> Scope:
-    return Scope(stand_in.profile, stand_in.service, stand_in.principal, note)
 
 
 def _place_of(target: Target) -> tuple[str | bytes, str, str]:
@@ -111,11 +104,8 @@ def _learn(connection: sqlite3.Connection, place: tuple[str | bytes, ...], stand
         return
     moved = (ensure_scope_row(connection, scope), old)
     # Existing data of the scope wins over the same names of the stand-in, which are deleted with its row.
-    connection.execute("UPDATE OR IGNORE outbox SET scope = ? WHERE scope = ?", moved)
-    connection.execute("UPDATE OR IGNORE watch SET scope = ? WHERE scope = ?", moved)
-    connection.execute("UPDATE OR IGNORE run SET scope = ? WHERE scope = ?", moved)
-    connection.execute("UPDATE OR IGNORE note SET scope = ? WHERE scope = ?", moved)
-    connection.execute("UPDATE OR IGNORE version SET scope = ? WHERE scope = ?", moved)
+    for table in ("outbox", "watch", "run", "note", "version"):
+        connection.execute(f"UPDATE OR IGNORE {table} SET scope = ? WHERE scope = ?", moved)  # noqa: S608 - names of ours
     connection.execute("DELETE FROM scope WHERE id = ?", (old,))
 
 

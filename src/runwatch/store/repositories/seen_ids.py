@@ -31,7 +31,7 @@ _RUNS: Final = (
     "SELECT run_id, profile FROM run JOIN scope ON scope.id = scope ORDER BY run.id DESC",
 )
 _PROBLEMS: Final = ("SELECT instance, profile FROM problem WHERE instance IS NOT NULL ORDER BY id DESC",)
-_KEPT: Final = {"run": _RUNS, "problem": _PROBLEMS}
+_OTHERS: Final = {"run": _RUNS, "problem": _PROBLEMS}
 _LISTS: Final = {"run": ("run", "receipt")}
 
 
@@ -68,7 +68,7 @@ def _ids(connection: sqlite3.Connection, kind: type[Record], profiles: Collectio
 
     for listed in _LISTS.get(kind.KIND, (kind.KIND,)):
         yield from (_id_of(kind, text) for text in rows(_CACHED, listed))
-    for statement in _KEPT.get(kind.KIND, ()):
+    for statement in _OTHERS.get(kind.KIND, ()):
         yield from rows(statement)
 
 

@@ -40,10 +40,7 @@ class WatchedRun:
 
 
 class WatchList:
-    """The watch lists of all scopes.
-
-    Its methods raise :class:`~runwatch.base.errors.DataError` if the database cannot be read or written.
-    """
+    """The watch lists of all scopes."""
 
     def __init__(self, database: Database, *, clock: Clock | None = None) -> None:
         self._database = database

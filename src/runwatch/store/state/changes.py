@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from runwatch.base.errors import RunwatchError
-from runwatch.records.problem import Problem
+from runwatch.records.problem import NOT_OFFERED_STATUS, Problem
 from runwatch.records.record import Record
 from runwatch.store.state.failure_kind import FailureKind
-
-NOT_OFFERED_STATUS: Final = frozenset({404, 405, 501})
-"""Status codes of an operation that the service does not offer."""
 
 
 class ReadFailure(NamedTuple):

@@ -18,6 +18,8 @@ STALE_INTERVALS: Final = 2.0
 
 
 class LoadState(StrEnum):
+    """What a pane shows; each :class:`~runwatch.store.state.failure_kind.FailureKind` is one of them."""
+
     LOADING = "loading"
     EMPTY = "empty"
     FRESH = "fresh"
@@ -60,15 +62,6 @@ class PaneState(NamedTuple):
     came: str = ""
     is_lost: bool = False
 
-
-_LOAD_STATES: Final = {
-    FailureKind.OFFLINE: LoadState.OFFLINE,
-    FailureKind.NO_ANSWER: LoadState.NO_ANSWER,
-    FailureKind.RATE_LIMITED: LoadState.RATE_LIMITED,
-    FailureKind.NOT_AUTHORISED: LoadState.NOT_AUTHORISED,
-    FailureKind.NOT_OFFERED: LoadState.NOT_OFFERED,
-    FailureKind.ERROR: LoadState.ERROR,
-}
 
 _LOSSES: Final = {
     LoadState.OFFLINE: frozenset({FailureKind.OFFLINE}),
@@ -158,7 +151,7 @@ def _load(collection: Collection, age: float | None, interval_s: float, hold_s: 
     if hold_s > 0:
         return LoadState.RATE_LIMITED
     if collection.failure is not None and collection.failure.kind is not FailureKind.RATE_LIMITED:
-        return _LOAD_STATES[collection.failure.kind]
+        return LoadState(collection.failure.kind.value)
     if age is None:
         return LoadState.LOADING
     if age > STALE_INTERVALS * interval_s:

@@ -12,6 +12,7 @@ from runwatch.base.errors import RunwatchError
 from runwatch.records.run import Run
 from runwatch.settings.declarations import SETTINGS, find_setting
 from runwatch.settings.setting import Setting
+from runwatch.settings.view_state import ViewState
 from runwatch.store.repositories.id_search import MIN_DIGITS, normalize_id
 from runwatch.tui.app import profile_menu
 from runwatch.tui.core.command_parser import PaletteCommand
@@ -26,7 +27,7 @@ from runwatch.tui.widgets.bars.filter_bar import complete_filter
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.view.resources.registry import RESOURCES, resource_named
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.format import TimeMode, ago, state_label
+from runwatch.view.text.format import TimeMode, ago, state_cell
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, join, line
 
@@ -54,7 +55,7 @@ MAX_SUGGESTED_IDS: Final = 50
 MAX_SOUGHT_IDS: Final = 20_000
 """Known ids among which to look for suggestions while typing: more would delay the next key."""
 
-_MOVES: Final = ("move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
+_MOVES: Final = ("move", "screen.move", "go(", "go_to_pin", "follow_end", "focus_", "app.focus_")
 """Key actions without a command: cursor moves, and screens and pins, which have commands of their own."""
 
 _SYNONYMS: Final = {
@@ -66,20 +67,9 @@ _SYNONYMS: Final = {
 """Common words for key actions, by their ids."""
 
 _LISTED_BY_NAME: Final = frozenset(
-    {
-        "app.command",
-        "app.help",
-        "app.quit",
-        "app.outbox",
-        "app.find_servers",
-        "app.profile",
-        "screen.time",
-        "screen.tail_all",
-        "screen.wall",
-        "app.around",
-        "screen.groups",
-    }
-)
+    {"app.command", "app.help", "app.quit", "app.outbox", "app.find_servers", "app.profile", "app.around",
+     "screen.time", "screen.tail_all", "screen.wall", "screen.groups"}
+)  # fmt: skip
 """Key actions that the palette lists under names of their own, and the key that opens it."""
 
 
@@ -103,7 +93,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield _report(console, "compliance", "Go to the compliance export.", "decisions")
     keys = console.keys
     yield PaletteCommand("around", "Find the problems, requests and ended runs around a time.",
-                  partial(open_activity_command, console), keys.shown("app.around"),
+                  partial(open_activity, console), keys.shown("app.around"),
                   argument_name="WHEN [within SPAN] [in ZONE] [WORDS]", needs_argument=True)  # fmt: skip
     yield PaletteCommand("codes", BY_ID["screen.groups"].help, _go(console, "codes"), keys.shown("screen.groups"))
     yield PaletteCommand("tail", BY_ID["screen.tail_all"].help, partial(tail_runs, console),
@@ -155,7 +145,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     yield PaletteCommand("time", "Show times as relative, local or UTC.", partial(show_times, console),
                   keys.shown("screen.time"), argument_name="MODE", known=get_args(TimeMode))  # fmt: skip
     yield PaletteCommand("outbox", BY_ID["app.outbox"].help, _act(console, "app.outbox"), keys.shown("app.outbox"))
-    if profile_menu.can_switch_profiles(console):
+    if not console.has_file:
         yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
                       partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
                       argument_name="NAME", known=console.profiles.known, aliases=("profiles",))  # fmt: skip
@@ -199,7 +189,7 @@ def _ids_of_names(session: ServiceSession, part: str) -> Iterator[str]:
 
 
 def _describe_id(console: NavigatingApp, id: str) -> SafeText:
-    """Describe the known record with an id: what it is, its state, and its age."""
+    """Describe the known record with an id: what it is, its name, its state, and its age."""
     session, glyphs = console.session, console.glyphs
     if session is None:
         return line("")
@@ -208,19 +198,18 @@ def _describe_id(console: NavigatingApp, id: str) -> SafeText:
         if known is None or not spec.has_screen or spec.is_local:
             continue
         status, at = getattr(known.record, "status", None), getattr(known.record, "created_at", None)
-        words = [line(spec.singular)]
-        words += [state_label(status, glyphs)] if isinstance(status, str) else []
+        name = spec.name_of(spec.subject(known.record))
+        words = [line(f"{spec.singular} {name}" if name else spec.singular, 60)]
+        words += [state_cell(status, glyphs).text] if isinstance(status, str) else []
         words += [ago(at, console.clock.now())] if isinstance(at, datetime) else []
         return join(words, f" {glyphs.dot} ")
     return line("")
 
 
 async def open_run(console: NavigatingApp, text: str) -> bool:
-    """Open a run by its id or by a part of one known id; load it first if unknown. An id of another known record opens
-    that.
+    """Open a run by its id or by a part of one known id, loaded first if unknown, or another known record by its id.
 
-    Returns:
-        Whether it is open; an unknown run becomes a recent command once it is found.
+    Return whether it is open; an unknown run becomes a recent command once it is found.
     """
     session, before = console.console_screen.connected_session(), console.screen
     if session is None:
@@ -285,10 +274,9 @@ def _marked_runs(console: NavigatingApp) -> list[str]:
     return []
 
 
-async def open_activity_command(console: NavigatingApp, question: str) -> None:
-    from runwatch.tui.flows.activity import open_activity
-
-    await open_activity(console, question)
+async def open_activity(console: NavigatingApp, question: str) -> None:
+    """Open the activity for a typed time query."""
+    await console.go_to_view(ViewState("around", filter=question.strip()))
 
 
 async def filter_view(console: NavigatingApp, text: str) -> bool:
@@ -365,7 +353,7 @@ def _screen(console: NavigatingApp, spec: ResourceSpec[Any]) -> PaletteCommand:
     async def go(text: str) -> bool:
         word, _, question = text.partition(" ")
         if spec.is_local and word == "around":
-            await open_activity_command(console, question)
+            await open_activity(console, question)
             return True
         screen = console.screen
         if not (isinstance(screen, ResourceScreen) and screen.spec.name == spec.name):

@@ -27,7 +27,6 @@ from runwatch.settings.view_state import PaneSplit, ViewState, load_view_state, 
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.store.state.store import Store
 from runwatch.tui.app.header_info import build_header_info
-from runwatch.tui.app.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.app.navigation import NavigatingApp
 from runwatch.tui.app.notifications import RunNotifier
 from runwatch.tui.app.startup_notices import StartupNotices, demo_text, settings_warnings
@@ -46,6 +45,7 @@ from runwatch.tui.screens.registry import (
     unknown_screen_text,
 )
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
+from runwatch.tui.shell.key_queue import KeyHandled, KeyQueue
 from runwatch.tui.shell.launch_options import LaunchOptions as LaunchOptions
 from runwatch.tui.shell.undo_stack import UndoStack
 from runwatch.tui.sources.row_sources import FILE_PROFILE, RowSource
@@ -123,13 +123,9 @@ class ConsoleApp(NavigatingApp):
         self.uses_mouse = self.settings.mouse
         self.launch = launch
         self.store = Store()
-        self.row_cache = None
         self.row_marks = {}
+        self.list_sorts = {}
         self.reported_filters = set()
-        self.session = None
-        self.failure = None
-        self.first_screen = None
-        self.startup_status = "opening…"
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = LOCAL if launch.file is None else FILE_PROFILE
         self._changed: set[str] = set()
@@ -138,9 +134,7 @@ class ConsoleApp(NavigatingApp):
         self._notified_at = -math.inf
         self._seconds = 0
         self.farewell = ""
-        self.run_draft = None
         self.recent_commands = []
-        self.unconfirmed = ()
         self.splits = {}
         self.undo = UndoStack()
         self.notices: Final = StartupNotices(self)
@@ -155,7 +149,7 @@ class ConsoleApp(NavigatingApp):
         self._has_begun = False
         self._last_session: asyncio.Task[LastSession] | None = None
         self._interrupts_until = -math.inf
-        self.key_queue: KeyQueue = KeyQueue(self, self._hand_on)
+        self.key_queue = KeyQueue(self, self._hand_on)
 
     # Imported when they are first needed: the pins once the session is open, the others by few sessions.
 
@@ -286,7 +280,6 @@ class ConsoleApp(NavigatingApp):
 
     async def on_command_line_submitted(self, message: CommandLine.Submitted) -> None:
         """Run the submitted command on the screen that was in front."""
-        message.stop()
         if await message.command.do(message.argument) is not False:
             self.remember_command(f"{message.command.name} {message.argument}".strip())
 
@@ -295,12 +288,13 @@ class ConsoleApp(NavigatingApp):
         self.open_unconfirmed_writes().open(self.console_screen)
 
     def action_profile(self) -> None:
-        from runwatch.tui.app.profile_menu import can_switch_profiles, open_switch_menu
+        """Choose another profile; an opened file belongs to none."""
+        from runwatch.tui.app.profile_menu import open_switch_menu
 
-        if can_switch_profiles(self):
-            open_switch_menu(self)
-        else:
+        if self.has_file:
             self.console_screen.connected_session()
+        else:
+            open_switch_menu(self)
 
     def action_find_servers(self) -> None:
         from runwatch.tui.flows.model_servers import search_model_servers
@@ -334,10 +328,6 @@ class ConsoleApp(NavigatingApp):
         elif screen.connected_session() is not None:
             self.call_later(self.open_pins().go_to, number)
 
-    def on_pin_bar_pin_clicked(self, message: PinBar.PinClicked) -> None:
-        message.stop()
-        self.action_go_to_pin(message.number)
-
     def action_help(self) -> None:
         from runwatch.tui.screens.help import open_help
 
@@ -367,7 +357,6 @@ class ConsoleApp(NavigatingApp):
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Report the failure of work that no screen owns, such as sending a write."""
-        message.stop()
         self.console_screen.on_worker_failed(message)
 
     # Life cycle.

@@ -21,10 +21,8 @@ _log: Final = logging.getLogger(__name__)
 
 
 async def farewell_text(sessions: Iterable[ServiceSession], outbox_key: str) -> str:
-    """Return which runs on the watch lists of these services are live, and how many writes have an unknown outcome.
-
-    Args:
-        outbox_key: The key that opens the unconfirmed writes.
+    """Return which runs on the watch lists of these services are live, and how many writes have an unknown outcome,
+    which the key retries.
     """
     lines: list[str] = []
     counted: set[tuple[str, str]] = set()

@@ -10,7 +10,7 @@ from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import FailureKind
 from runwatch.store.state.freshness import STALE_INTERVALS
 from runwatch.tui.core.rendering import StyledSpans, label_span
-from runwatch.tui.widgets.bars.header_bar import HeaderInfo, RateLimitHold
+from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.view.detail.pane_state import lost_text, outage_text
 from runwatch.view.text.format import request_rate, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -55,11 +55,11 @@ def build_header_info(console: Console) -> HeaderInfo:
         )
     live = session.live
     hold_s = live.hold_s
-    account = _account(console)
+    account = next(iter(console.records(Account).values()), None)
     key_id = account.authenticated_principal_id if account and account.authenticated_principal_id else ""
     hold = None
     if hold_s > 0 and live.connection.lost_since is None:
-        hold = RateLimitHold(line("rate_limited"), console.clock.now() + timedelta(seconds=hold_s))
+        hold = console.clock.now() + timedelta(seconds=hold_s)
     budget = live.budget
     rate, short_rate = (
         line(
@@ -114,13 +114,6 @@ def _colour(console: Console, *, is_production: bool) -> str | None:
     return named or (console.palette.text.get("bad") if is_production else None)
 
 
-def _account(console: Console) -> Account | None:
-    for record in console.store.collection(console.profile_name, Account.KIND).records:
-        if isinstance(record, Account):
-            return record
-    return None
-
-
 def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     glyphs = console.glyphs
     runs = console.store.collection(session.scope.profile, Run.KIND)
@@ -129,8 +122,9 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
         # Imported here, because the first paint has no connection yet.
         from runwatch.store.live.connection_state import PROBE_S
 
-        lost = lost_text(connection.lost_since, connection.came, PROBE_S, console.render_context())
-        return (label_span(f"{glyphs.bad} {lost}", Role.BAD),)
+        lost = lost_text(connection.lost_since, connection.came, console.render_context())
+        again = f", trying again every {PROBE_S:.0f} s"
+        return label_span(f"{glyphs.bad} {lost}", Role.BAD), label_span(again, Role.BAD)
     outage = outage_text(failure)
     if failure is not None and failure.kind is FailureKind.OFFLINE and outage != FailureKind.OFFLINE:
         return (label_span(f"{glyphs.bad} {outage}", Role.BAD),)

@@ -32,12 +32,7 @@ class CachedList(NamedTuple):
 
 
 class CachedLists(NamedTuple):
-    """The lists of a service.
-
-    Attributes:
-        database: The open database.
-        scope: The scope that the lists are from.
-    """
+    """The lists of a service, the scope that they are from, and the open database."""
 
     database: Database
     scope: Scope
@@ -59,11 +54,7 @@ class LastSession(NamedTuple):
 
 
 def read_last_session(resolver: SettingsResolver, file: Path) -> LastSession:
-    """Resolve the service and read its lists, in a thread. A local service is neither looked for nor started.
-
-    Args:
-        file: The database. If it does not exist, nothing is read.
-    """
+    """Resolve the service and read its lists, in a thread; no local service is looked for or started."""
     if not file.exists():
         return LastSession()
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
+from runwatch.base.errors import RunwatchError
 from runwatch.records.receipt import Receipt
+from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
+from runwatch.tui.core.workers import run_in_app, start_worker
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.registry import has_screen, resource_for_kind, unknown_screen_text
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -21,6 +26,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.api.calls import RequestAttempt
+    from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
 
@@ -28,11 +34,10 @@ if TYPE_CHECKING:
 class NavigatingApp(Console):
     """An app whose screens have names. Subclasses create the screens and fill them.
 
-    Attributes:
-        first_screen: The screen shown while a file is read, until the user leaves it.
+    The first screen is shown while a file is read, until the user leaves it.
     """
 
-    first_screen: ConsoleScreen | None
+    first_screen: ConsoleScreen | None = None
 
     def __init__(self, **kit: Any) -> None:
         super().__init__(**kit)
@@ -143,6 +148,38 @@ class NavigatingApp(Console):
             self.screen.select_record(record_id, opened=True)
             self.load_when_connected(kind, record_id)
 
+    def follow_link(self, kind: str, record_id: str) -> None:
+        spec, session = resource_for_kind(kind), self.session
+        is_known = spec.is_local or self.store.get(self.profile_name, kind, record_id) is not None
+        if self.has_file and not is_known:
+            self.notify_user(f"{record_id}: not in this file", Role.WARN)
+        elif session is None or is_known:
+            self.call_later(self.open_record, kind, record_id)
+        else:
+            seek = self._seek_linked(session, spec.record, record_id)
+            start_worker(self.console_screen, seek, "opening a link", group="open", exclusive=True)
+
+    async def _seek_linked(self, session: ServiceSession, kind: type[Record], record_id: str) -> None:
+        """Open a record that is not known if it exists, or cannot be read now, which its list says."""
+        from runwatch.tui.sources.record_loader import find_record
+
+        before = self.screen
+        try:
+            is_gone = await find_record(session, kind, record_id) is None
+            if not issubclass(kind, Run | Receipt):
+                is_gone &= session.store.collection(session.scope.profile, kind.KIND).end_is_proven
+        except RunwatchError:
+            is_gone = False
+
+        async def follow() -> None:
+            if is_gone:
+                self.mark_gone(kind.KIND, record_id)
+                self.notify_user(f"{record_id}: not found", Role.BAD)
+            elif self.screen is before:
+                await self.open_record(kind.KIND, record_id)
+
+        run_in_app(self, follow, "opening a link")
+
     def show_run(self, run_id: str) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, ResourceScreen) and screen.spec.record is Receipt and self.session is not None:
@@ -163,11 +200,12 @@ class NavigatingApp(Console):
 
     def action_history(self, steps: int) -> None:
         """Go back or forward in the view history, restoring each view."""
-        self.call_later(self._move, steps)
+        end = "This is the first view." if steps < 0 else "This is the newest view."
+        self.call_later(self._move, partial(self.history.move, steps), end)
 
     def action_last_view(self) -> None:
         """Go to the previous view; a second call returns."""
-        self.call_later(self._swap)
+        self.call_later(self._move, self.history.swap, "There is no other view yet.")
 
     def action_back_or_quit(self) -> None:
         """Go back one level as ``esc`` does; at a root, ask once and quit."""
@@ -204,11 +242,8 @@ class NavigatingApp(Console):
         return f", as does {key} pressed twice" if is_first else f", {key} goes back"
 
     def quit_question(self, how: str, otherwise: str = "") -> str:
-        """Return the question whether to quit, with the writes that have no answer.
-
-        Args:
-            how: Which key quits.
-            otherwise: What else could be meant, said if there is no such write.
+        """Return the question whether to quit, after which key quits: with the writes that have no answer, otherwise
+        with what else could be meant.
         """
         sending, unsent = (0, 0) if self.session is None else (len(self.session.sending), self.session.unsent)
         left = []
@@ -221,21 +256,11 @@ class NavigatingApp(Console):
             left.append(f"{what} an unknown outcome")
         return "; ".join([how, *left]) + "." if left else f"{how}{otherwise}."
 
-    # Internals.
-
-    async def _move(self, steps: int) -> None:
+    async def _move(self, move: Callable[[], ViewState | None], end: str) -> None:
         self._keep_present()
-        view = self.history.move(steps)
+        view = move()
         if view is None:
-            self.console_screen.notify_user("This is the first view." if steps < 0 else "This is the newest view.")
-        else:
-            await self._show(view)
-
-    async def _swap(self) -> None:
-        self._keep_present()
-        view = self.history.swap()
-        if view is None:
-            self.console_screen.notify_user("There is no other view yet.")
+            self.console_screen.notify_user(end)
         else:
             await self._show(view)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.records.run import Run
 from runwatch.store.state.collection import CollectionDelta
 from runwatch.tui.core.workers import start_worker
-from runwatch.view.text.format import short_id, state_label
+from runwatch.view.text.format import short_id, state_cell
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line, truncate
 
@@ -75,11 +75,7 @@ class RunNotifier:
             start_worker(self._console, self._notify(named, new), "announcing runs that ended", group="bell")
 
     async def _notify(self, ended: Sequence[Run], new: Collection[str]) -> None:
-        """Report ended runs that the user waits for.
-
-        Args:
-            new: Ids of those that were not known as live.
-        """
+        """Report ended runs that the user waits for; the new ones were not known as live."""
         session = self._console.session
         if session is None:
             return
@@ -118,8 +114,7 @@ class RunNotifier:
 def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mapping[str, str] = NO_NAMES) -> str:
     """Describe ended runs: one with status and reason, several by count and the first few by name; none as "".
 
-    Args:
-        names: The user's names of runs, by id; any text.
+    The user's names of runs may be any text.
     """
     shown = [
         truncate(line(names[run.id]), NAME_CELLS, glyphs.ellipsis) if names.get(run.id) else short_id(run.id, glyphs)
@@ -127,11 +122,12 @@ def ended_runs_text(ended: Sequence[Run], glyphs: Glyphs = UNICODE, names: Mappi
     ]
     if len(ended) == 1:
         run = ended[0]
-        why = f" {glyphs.dot} {line(run.reason)}" if run.reason else ""
-        return f"run {shown[0]} has ended: {state_label(run.status, glyphs)}{why}"
+        # A cancelled run has its status as its reason too.
+        why = f" {glyphs.dot} {line(run.reason)}" if run.reason and run.reason != run.status else ""
+        return f"run {shown[0]} has ended: {state_cell(run.status, glyphs).text}{why}"
     counts: dict[str | None, int] = {}
     for run in ended:
         counts[run.status] = counts.get(run.status, 0) + 1
-    ends = ", ".join(f"{number} {state_label(status, glyphs)}" for status, number in counts.items())
+    ends = ", ".join(f"{number} {state_cell(status, glyphs).text}" for status, number in counts.items())
     more = f" and {len(ended) - NAMED} more" if len(ended) > NAMED else ""
     return f"{len(ended)} runs have ended: {ends} {glyphs.dot} {', '.join(shown)}{more}" if ended else ""

@@ -26,11 +26,6 @@ SUPPORTED_SCREENS_TEXT: Final = ":runs, :templates, :receipts, :account or :prob
 """Screens that have a multi-profile version."""
 
 
-def can_switch_profiles(console: NavigatingApp) -> bool:
-    """Whether the console uses a service; an opened file belongs to no profile."""
-    return not console.has_file
-
-
 async def go_to_profile(console: NavigatingApp, name: str) -> None:
     """Switch to a profile and keep the view; without a name, open the menu of profiles."""
     screen, profiles = console.console_screen, console.profiles

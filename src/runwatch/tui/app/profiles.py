@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class ProfileManager:
-    """Sessions of the profiles in the settings file.
-
-    Attributes:
-        failures: Errors of sessions that could not be opened, by profile.
-    """
+    """Sessions of the profiles in the settings file, and the errors of those that could not be opened."""
 
     def __init__(self, console: NavigatingApp) -> None:
         self._console = console

@@ -44,8 +44,8 @@ class StartupNotices:
             # Its keys are text: they wait until it is left.
             return
         warnings = self._console.warnings
-        self._show(screen, "warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
-        self._show(screen, "welcome", self._welcome)
+        screen.show_lines("warnings", warnings_text(warnings, self._console.glyphs.warn) if warnings else ())
+        screen.show_lines("welcome", self._welcome)
 
     def pressed(self, key: str) -> bool:
         """Process a key; return whether it only hid the warnings."""
@@ -67,26 +67,11 @@ class StartupNotices:
     def _end_welcome(self) -> None:
         if not self._is_over:
             self._is_over, self._welcome = True, ()
-            self._show(self._console.console_screen, "welcome", ())
-
-    def _show(self, screen: ConsoleScreen, id: str, words: Sequence[StyledSpans]) -> None:
-        if not words and not screen.query(f"#{id}"):
-            return
-        from runwatch.tui.widgets.panes.notice import Notice
-
-        note = next(iter(screen.query(f"#{id}").results(Notice)), None)
-        if note is not None:
-            note.say(words)
-        elif words:
-            screen.mount(Notice(words, id=id), before="#status")
+            self._console.console_screen.show_lines("welcome", ())
 
 
 def welcome_text(*, is_running: bool) -> tuple[StyledSpans, ...]:
-    """Return the welcome shown when no service is configured.
-
-    Args:
-        is_running: Whether the local service is running.
-    """
+    """Return the welcome shown when no service is configured."""
     does = "is used" if is_running else "is starting"
     return (
         (label_span(f"No service is configured, so a local one {does}; its test runs cost nothing.", Role.PLAIN),),
@@ -96,11 +81,7 @@ def welcome_text(*, is_running: bool) -> tuple[StyledSpans, ...]:
 
 
 def demo_text(start: str) -> tuple[StyledSpans, ...]:
-    """Return the demo's welcome.
-
-    Args:
-        start: The key that starts a run.
-    """
+    """Return the demo's welcome, with the key that starts a run."""
     return (
         (label_span("This is the demo: a sample organization with simulated runs that cost nothing.", Role.PLAIN),),
         line(f"Its service and data are deleted when you quit. {start} starts a run of your own."),
@@ -108,11 +89,7 @@ def demo_text(start: str) -> tuple[StyledSpans, ...]:
 
 
 def settings_warnings(loaded: LoadedSettings, *, with_commands: bool = True) -> list[str]:
-    """Return the problems of the settings file, those of own commands that are not used as one sentence.
-
-    Args:
-        with_commands: Whether own commands run at all.
-    """
+    """Return the problems of the settings file; own commands that are not used, if any can run, in one sentence."""
     warnings: list[str] = []
     unused: set[str] = set()
     for problem in loaded.problems:
@@ -129,12 +106,7 @@ def settings_warnings(loaded: LoadedSettings, *, with_commands: bool = True) -> 
 
 
 def warnings_text(warnings: Sequence[str], glyph: str) -> tuple[StyledSpans, ...]:
-    """Return the problems of the settings and how to hide them.
-
-    Args:
-        warnings: One sentence each, from any source; they are cleaned here.
-        glyph: The sign before them.
-    """
+    """Return warnings of any source after their sign, and how to hide them; they are cleaned here."""
     shown: list[StyledSpans] = [
         (label_span(f"{glyph} {line(warning)}", Role.WARN),) for warning in warnings[:SHOWN_WARNINGS]
     ]

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 class CommandKeys:
     """The keys that start an own command on a list.
 
-    Args:
-        keys: The keys of actions, which own commands may not take.
-
-    Attributes:
-        refused: Error texts of unusable keys by command; those commands are in the menu without a key.
+    A key of an action is refused, with an error text by command; that command is in the menu without a key.
     """
 
     def __init__(self, keys: KeyMap, commands: Mapping[str, OwnCommand]) -> None:

@@ -109,9 +109,8 @@ def suggest_commands(
 ) -> list[CommandSuggestion]:
     """Return suggestions for the text typed so far, the likeliest first.
 
-    Args:
-        recent: Lines run before, the last one first. Before anything is typed they come first; later, their commands
-            come before others that match as well.
+    Lines run before, the last one first, come first before anything is typed; later, their commands come before others
+    that match as well.
     """
     begun = text.lstrip().lstrip(":").lstrip()
     found = _named(commands, begun)

@@ -54,7 +54,6 @@ class KeyAction(NamedTuple):
 
     @property
     def scope(self) -> KeyScope:
-        """Where it works."""
         scope: KeyScope = self.id.partition(".")[0]  # type: ignore[assignment]
         return scope
 
@@ -74,13 +73,7 @@ _SCREENS: Final = (
 KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("app.command", ": ctrl+p", "command", "Open the command line."),
     _action("app.help", "?", "help", "Show the keys of the focused pane, then all others."),
-    _action(
-        "app.quit",
-        "q",
-        "quit",
-        "Go back; at the first view, quit.",
-        "back_or_quit",
-    ),
+    _action("app.quit", "q", "quit", "Go back; at the first view, quit.", "back_or_quit"),
     _action("app.suspend", "ctrl+z", "suspend", "Suspend runwatch; the shell's fg brings it back.", "suspend_process"),
     *(_action(f"app.{name}", key, title, f"Go to {title}.", f"go('{name}')") for key, name, title in _SCREENS),
     _action("app.around", "at", "around", "Show what happened around a time."),
@@ -113,12 +106,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.wall", "*", "wall", "Show the marked or all live runs side by side."),
     _action("screen.replay", "m", "replay", "Replay this run, event by event."),
     _action("screen.open_run", "u", "its run", "Open the run of this event."),
-    _action(
-        "screen.add",
-        "a",
-        "add id",
-        "Add ids of runs to watch.",
-    ),
+    _action("screen.add", "a", "add id", "Add ids of runs to watch."),
     _action("screen.destroy", "X", "cancel or retire", "Cancel, disable or retire…", "destroy"),
     _action(
         "screen.actions",
@@ -153,7 +141,13 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("list.down", "down j", "down", "Go down one row.", "move(1)"),
     _action("list.page_up", "pageup ctrl+u", "page up", "Go up one page.", "move_page(-1)"),
     _action("list.page_down", "pagedown ctrl+d", "page down", "Go down one page.", "move_page(1)"),
-    _action("list.top", "g home", "top", "Go to the first row.", "move_to(0)"),
+    _action(
+        "list.top",
+        "g home",
+        "top",
+        "Go to the first row; the cursor follows what comes there until you use it.",
+        "move_to(0)",
+    ),
     _action(
         "list.bottom", "G end", "bottom", "Go to the last row; a list that goes on is read to its end.", "move_to(-1)"
     ),
@@ -161,7 +155,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("list.right", "right l", "right", "Show the columns to the right.", "move_sideways(1)"),
     _action("list.mark", "space", "mark", "Mark or unmark this row, and go down."),
     _action("list.mark_range", "V", "mark range", "Mark every row from the last mark to this one."),
-    _action("list.sort", "s", "sort", "Sort by the next column."),
+    _action("list.sort", "s", "sort", "Sort by the next column in sight, at last in the usual order."),
     _action("list.reverse", "S", "reverse", "Reverse the sort order."),
     _action("list.wide", "W", "wide", "Show all columns, also those that do not fit."),
     _action("tail.open", "enter", "open", "Show the whole event."),
@@ -174,10 +168,12 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("tail.bottom", "G end", "bottom", "Go to the newest event and follow.", "follow_end"),
     _action("tail.left", "left h", "left", "Show what is to the left.", "move_sideways(-1)"),
     _action("tail.right", "right l", "right", "Show what is to the right.", "move_sideways(1)"),
-    _action("tail.next_match", "n", "next match", "Go to the next match.", "move_match(1)"),
-    _action("tail.previous_match", "N", "previous match", "Go to the previous match.", "move_match(-1)"),
+    _action("tail.next_match", "n", "next match", "Go to the next match.", "screen.move_match(1)"),
+    _action("tail.previous_match", "N", "previous match", "Go to the previous match.", "screen.move_match(-1)"),
     _action("tail.wrap", "w", "wrap", "Wrap long lines, or cut them.", "toggle_wrap"),
-    _action("tail.context", "ctrl+g", "context", "Hide lines that do not match, or show them.", "toggle_context"),
+    _action(
+        "tail.context", "ctrl+g", "context", "Hide lines that do not match, or show them.", "screen.toggle_context"
+    ),
     _action("detail.open", "enter", "open link", "Open the record that this field names."),
     _action("detail.up", "up k", "up", "Go up one line.", "move(-1)"),
     _action("detail.down", "down j", "down", "Go down one line.", "move(1)"),
@@ -275,13 +271,9 @@ def explain_other_use(key: str, action: KeyAction) -> str:
 
 
 class KeyMap:
-    """The key table with the changes from the settings.
+    """The key table with the changes from the settings: keys by action id, as a list or separated by spaces.
 
-    Args:
-        overrides: Keys by action id, from the settings: a text with keys separated by spaces, or a list of keys.
-
-    Attributes:
-        refused: Error texts of unusable overrides by action id; those actions keep their default keys.
+    An unusable change is refused, with an error text by action id; the action keeps its default keys.
     """
 
     def __init__(self, overrides: Mapping[str, object] | None = None) -> None:
@@ -407,11 +399,7 @@ def list_actions(*scopes: KeyScope) -> tuple[KeyAction, ...]:
 
 
 def make_bindings(*words: str) -> list[BindingType]:
-    """Return bindings for a widget or screen class; settings change their keys by id.
-
-    Args:
-        words: Ids of actions, or scopes for all of their actions.
-    """
+    """Return bindings of these actions, or of all actions of these scopes; settings change their keys by id."""
     return [
         Binding(
             ",".join(action.keys), action.handler, action.label, show=False, tooltip=action.help, id=action.id,

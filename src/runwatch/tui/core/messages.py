@@ -39,11 +39,7 @@ class HintClicked(Message):
 
 @dataclass(eq=False, repr=False)
 class WorkerFailed(Message):
-    """A worker ended with an exception.
-
-    Attributes:
-        error: The exception; unexpected ones are already logged.
-    """
+    """A worker ended with an exception; unexpected ones are already logged."""
 
     name: str
     error: Exception

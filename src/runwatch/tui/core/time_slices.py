@@ -24,8 +24,7 @@ async def run_in_slices(
 ) -> None:
     """Process each item, yielding to the event loop after every :data:`SLICE_S` of work.
 
-    Args:
-        now: The time in seconds. Work takes real time, so this is not the console's clock.
+    Work takes real time, so the clock in seconds is not the console's.
     """
     pause_at = now() + SLICE_S
     for number, thing in enumerate(things, 1):
@@ -43,9 +42,7 @@ async def run_row_steps(
 ) -> list[RecordRow[Any]]:
     """Run all steps and return the rows, yielding to the event loop after every :data:`SLICE_S` of work.
 
-    Args:
-        new: How many rows it creates.
-        paused: Called before each yield.
+    ``new`` is how many rows they create; ``paused`` is called before each yield.
     """
     pause_at = time.perf_counter() + SLICE_S
     with pause_collection():

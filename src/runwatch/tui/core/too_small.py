@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -43,15 +43,10 @@ class TooSmallScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         yield Static()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Show the current size, or close."""
-        self._check_size()
-
-    def on_screen_resume(self) -> None:
-        """Close if the window grew while another screen was in front."""
-        self._check_size()
-
+    @on(events.Resize)
+    @on(events.ScreenResume)
     def _check_size(self) -> None:
+        """Show the current size, or close, also if the window grew while another screen was in front."""
         size = self.app.size
         if not is_too_small(size):
             if self.is_current:

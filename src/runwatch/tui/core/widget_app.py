@@ -63,11 +63,7 @@ class _AsciiScrollBar(ScrollBarRender):
 
 
 class WidgetApp(TerminalApp):
-    """Base class of apps that contain runwatch's widgets.
-
-    Args:
-        palette: The theme; ignored with ``NO_COLOR``.
-    """
+    """Base class of apps that contain runwatch's widgets; ``NO_COLOR`` replaces the theme."""
 
     CSS = """
     Screen {

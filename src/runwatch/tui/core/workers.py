@@ -27,7 +27,6 @@ an export is being written.
 
 
 def shorten_switch_interval() -> None:
-    """Make threads release the interpreter sooner."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 
@@ -60,10 +59,8 @@ def start_worker(
 
 
 def run_in_app(app: App[Any], go: Callable[[], Coroutine[Any, Any, object]], name: str) -> None:
-    """Let a worker navigate in the app's own message loop; a failure is reported to the screen in front.
-
-    Args:
-        name: Names the work in the message and the log.
+    """Let a worker navigate in the app's own message loop; a failure, which names the work, goes to the screen in
+    front.
     """
 
     async def guarded() -> None:

@@ -36,8 +36,7 @@ from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents
-from runwatch.view.actions.form import build_form, has_body
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import build_form, has_body, render_request_body
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, PageResult
 from runwatch.view.text.format import short_id
@@ -52,13 +51,11 @@ if TYPE_CHECKING:
 def perform_action(screen: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
     """Perform an action on a record, or without one; show a notice if it is not possible now.
 
-    Args:
-        screen: The requesting screen. If it lists records of the kind, its cursor moves to the result.
-        subject: The record; ``None`` for an action without one.
+    If the screen lists records of the kind, its cursor moves to the result.
     """
     mutation = action.mutation
     if mutation is None and action.leads_to is not None:
-        _open_target(screen, action.leads_to(subject))
+        screen.go_to_view_later(_view_of(action.leads_to(subject)))
     elif mutation is None:
         command = screen.console.command(action.command, *([] if subject is None else [subject.id]))
         screen.notify_user(f"On the command line: {command}", Role.WARN)
@@ -103,11 +100,7 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
 
 
 class ActionForm(FormScreen):
-    """The form of an action.
-
-    Args:
-        subject: The record; ``None`` if there is none.
-    """
+    """The form of an action on a record, or without one."""
 
     def __init__(self, behind: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
         assert action.mutation is not None
@@ -167,7 +160,7 @@ def build_action_dialog(
     path = fill_path(operation, record_id)
     name = f" {short_id(record_id, owner.console.glyphs)}" if record_id else ""
     usual = DialogWords(f"{operation.title}{name}", mutation.sentence(subject), action.confirm_label)
-    words = mutation.words_for(shown) or usual
+    words = mutation.words_for(shown if isinstance(shown, Mapping) else {}) or usual
     title = action.step_title or words.title
     text = DialogText(
         title=line(f"{title} on {line(session.target.profile)}"),
@@ -275,10 +268,6 @@ def _completed_text(session: ServiceSession, action: ResourceAction[Any], respon
     if not action.step or mutation is None or (mutation.then and not _next_action(session, mutation, response)[1]):
         return ""
     return f"{action.step.capitalize()} completed"
-
-
-def _open_target(screen: ConsoleScreen, target: tuple[str, str]) -> None:
-    screen.console.call_later(screen.console.go_to_view, _view_of(target))
 
 
 def _view_of(target: tuple[str, str]) -> ViewState:

@@ -31,15 +31,11 @@ _NEW_LINE: Final = block("\n")
 async def describe_success(
     session: ServiceSession, console: Console, mutation: Mutation[Any], subject: Any, response: Any
 ) -> StyledSpans:
-    """Describe a successful response: id, status, the action's summary, and whether it took effect.
-
-    Args:
-        console: Has the keys and the service that the text names.
-    """
+    """Describe a successful response: id, status, the action's summary, and whether it took effect."""
     outcome: list[StyledSpan] = [
         *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation])))
     ]
-    lines = [*mutation.summarize(response)]
+    lines = [*mutation.summarize(response if isinstance(response, dict) else {})]
     if mutation.next_step:
         lines.append(("next", insert_keys(mutation.next_step, console.keys.shown)))
     for label, text in lines:

@@ -28,11 +28,6 @@ def open_activity_at_cursor(console: Console) -> None:
     console.call_later(console.go_to_view, ViewState(ACTIVITY_SCREEN, filter=question))
 
 
-async def open_activity(console: Console, question: str) -> None:
-    """Open the activity for a typed time query."""
-    await console.go_to_view(ViewState(ACTIVITY_SCREEN, filter=question.strip()))
-
-
 def export_bundle(screen: RecordScreen, entry: ProblemEntry) -> None:
     """Write a problem's support bundle to the export directory and show its path."""
 

@@ -37,12 +37,7 @@ class ComparisonSide:
 
 
 class CompareScreen(CoveringScreen):
-    """The comparison.
-
-    Args:
-        crumbs: Breadcrumbs of the screen it was opened from.
-        target: How to pin it; ``None`` if it cannot be found again.
-    """
+    """The comparison; ``target`` pins it if it can be found again."""
 
     BINDINGS = make_bindings("screen.raw", "screen.copy")
     AUTO_FOCUS = "#compare-view"
@@ -147,11 +142,7 @@ def cancel_comparison(screen: RecordScreen) -> None:
 def open_comparison(
     screen: ConsoleScreen, left: ComparisonSide, right: ComparisonSide, target: PinTarget | None = None
 ) -> None:
-    """Open the comparison of two JSON objects in front of a screen.
-
-    Args:
-        target: How to pin it; ``None`` if it cannot be found again.
-    """
+    """Open the comparison of two JSON objects in front of a screen; ``target`` pins it if it can be found again."""
     screen.app.push_screen(CompareScreen(left, right, screen.breadcrumbs(), target))
 
 

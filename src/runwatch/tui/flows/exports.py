@@ -23,7 +23,6 @@ from runwatch.tui.sources.events.event_sequences import find_events
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.tui.widgets.panes.notice import Notice
 from runwatch.view.export.file_formats import (
     FILE_FORMATS,
     FORMAT_TITLES,
@@ -55,11 +54,7 @@ _BESIDE: Final = 26
 
 
 def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> None:
-    """Open the menu of file formats.
-
-    Args:
-        more: Additional items, shown first; a target without arguments is called.
-    """
+    """Open the menu of file formats, after more items."""
     count = len(screen.rows_to_export())
     if not count and not more:
         screen.notify_user("No rows to export.", Role.WARN)
@@ -82,7 +77,6 @@ def _chosen_text(screen: RecordScreen, count: int) -> str:
 
 
 def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
-    """Return the item that exports a run's events."""
     what = f"events of {short_id(run_id, screen.console.glyphs)}: {_EVENTS_TITLE}"
     return MenuItem(line("events"), partial(export_events, screen, run_id), line(what))
 
@@ -117,11 +111,7 @@ def export_events(screen: ConsoleScreen, run_id: str) -> None:
 
 
 def export_rows(screen: RecordScreen, form: FileFormat, path: Path | None = None) -> None:
-    """Export the rows of a list, and show the path.
-
-    Args:
-        path: The file; by default a new one in the export directory.
-    """
+    """Export the rows of a list to a file, by default a new one in the export directory, and show the path."""
     # A snapshot: rows that arrive during the export are not included.
     rows = screen.rows_to_export()
     spec = screen.spec
@@ -162,20 +152,12 @@ def free_name(first: Path) -> Path:
 
 
 def write_export(screen: ConsoleScreen, path: Path, pieces: Iterable[bytes], what: str) -> None:
-    """Write a file in a worker, and show its full path or an error.
-
-    Args:
-        path: The file; must not exist.
-    """
+    """Write a file that must not exist in a worker, and show its full path or an error."""
     choose_path(screen, path, lambda chosen: _start(screen, chosen, pieces, what))
 
 
 def choose_path(screen: ConsoleScreen, path: Path, write: Callable[[Path], object]) -> None:
-    """Write to a path; in the demo, ask first where to, because its folder goes when it ends.
-
-    Args:
-        path: The file as chosen by default or named by the user.
-    """
+    """Write to a path; in the demo, ask first where to, because its folder goes when it ends."""
     launch = screen.console.launch
     if not launch.demo or path.parent != launch.paths.exports_dir:
         write(path)
@@ -214,11 +196,8 @@ def _show_path(screen: ConsoleScreen, path: SafeText, what: SafeText) -> None:
     if cell_width(path) + cell_width(what) <= screen.size.width - _BESIDE:
         screen.notify_user(f"{path}   {what}")
         return
-    note = next(iter(screen.query("#exported").results(Notice)), None)
-    if note is None:
-        note = Notice((), id="exported")
-        screen.mount(note, before="#status")
-    note.say([line(f"written: {what}"), *wrap_text(path, max(20, screen.size.width - 2))], for_s=2 * NOTICE_S)
+    lines = [line(f"written: {what}"), *wrap_text(path, max(20, screen.size.width - 2))]
+    screen.show_lines("exported", lines, for_s=2 * NOTICE_S)
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> bool:

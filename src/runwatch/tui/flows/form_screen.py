@@ -32,8 +32,7 @@ from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
-from runwatch.view.actions.form import FORM_LEVEL, Form
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import FORM_LEVEL, Form, render_request_body
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.spec.action_parts import Suggestions
 from runwatch.view.text.glyphs import Role
@@ -63,20 +62,15 @@ def _first(id: str, action: str) -> list[BindingType]:
 
 
 class FormScreen(CoveringScreen):
-    """A form. Subclasses define its subject, open its dialog, and process the result.
+    """A form with initial values by field id. Subclasses define its subject, open its dialog, and process the result.
 
-    Args:
-        values: Initial values by field id.
-        field: The field to focus first; empty for :attr:`BEGINS_IN` or the first one.
+    The focus starts in ``field``, otherwise in the first one.
     """
 
     NARROW_BELOW = 120
     TAKES_TEXT = True
     GO_LABEL: ClassVar[str] = "Review…"
     """Label of the button that opens the dialog."""
-
-    BEGINS_IN: ClassVar[str] = ""
-    """The field to focus first; empty for the first one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *make_bindings("screen.back"),
@@ -118,7 +112,7 @@ class FormScreen(CoveringScreen):
         super().__init__()
         self.form: Final = form
         self._values = {each.id: values.get(each.id, "") for each in form.fields}
-        self._begin = field or self.BEGINS_IN
+        self._begin = field
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
@@ -141,19 +135,13 @@ class FormScreen(CoveringScreen):
         raise NotImplementedError
 
     def before_fields(self) -> Sequence[Widget]:
-        """Return the widgets above the fields."""
         return ()
 
     def typed(self, values: Mapping[str, str]) -> None:
         """Called when the user has changed a value."""
 
     def build_dialog(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
-        """Return the dialog that sends the request.
-
-        Args:
-            body: The exact bytes.
-            shown: The body as a value, for the preview.
-        """
+        """Return the dialog that sends the exact bytes of a body, which the preview shows as a value."""
         raise NotImplementedError
 
     # Common to all forms.
@@ -208,32 +196,26 @@ class FormScreen(CoveringScreen):
             pane.set_border_text(counters=(label_span(f"{' and '.join(parts)} below" if parts else ""),))
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
-        event.stop()
         # Read the current value: after a burst of keys, the message of an earlier one arrives late.
         self._set_value(str(event.input.id).removeprefix("field-"), event.input.value)
         self.show_request()
 
     def on_text_area_changed(self, event: MultilineInput.Changed) -> None:
-        event.stop()
         self._set_value(str(event.text_area.id).removeprefix("field-"), event.text_area.text)
         self._show_soon(event.text_area.text)
 
-    def on_safe_text_area_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
-        event.stop()
+    def on_multiline_input_characters_dropped(self, event: MultilineInput.CharactersDropped) -> None:
         self.notify_user(
             f"{event.count} character{'s' * (event.count != 1)} that cannot be displayed left out.", Role.WARN
         )
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
 
-        event.stop()
         warn = partial(self.notify_user, role=Role.WARN)
         work = edit_field(self.console, event.field, warn)
         start_worker(self, work, "writing in the editor", group="editor", exclusive=True)
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Open the dialog, or close the form."""
-        event.stop()
         if event.button.id == "leave":
             self.action_back()
         else:
@@ -355,7 +337,6 @@ class FormScreen(CoveringScreen):
             self.show_request()
 
     def _set_value(self, id: str, value: str) -> None:
-        """Store the current value of a field."""
         if self._values.get(id) == value:
             return
         self._values[id] = value

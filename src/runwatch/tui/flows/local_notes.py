@@ -43,12 +43,7 @@ _PURPOSES: Final[tuple[NotePurpose, ...]] = ("label", "note")
 
 
 class SaveResult(NamedTuple):
-    """Result of saving notes.
-
-    Attributes:
-        is_kept: Whether the notes were saved; if not, the user has to decide, and ``enter`` saves again.
-        text: The message to show.
-    """
+    """Whether notes were saved, and what to say; if not, the user has to decide, and ``enter`` saves again."""
 
     is_kept: bool
     text: SafeText
@@ -71,7 +66,6 @@ class NoteEditor(Overlay):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "leave", show=False),
         Binding("tab", "app.focus_next", show=False),
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
@@ -196,11 +190,7 @@ def _make_undoable(console: Console, session: ServiceSession, name: str, written
 
 
 class _Labelling:
-    """An edit of run labels and notes.
-
-    Args:
-        seen: The texts about each run as shown to the user, by run id and purpose.
-    """
+    """An edit of run labels and notes, from the texts that the user has seen, by run id and purpose."""
 
     def __init__(self, screen: RecordScreen, session: ServiceSession, seen: dict[str, dict[NotePurpose, str]]) -> None:
         self._screen: Final = screen
@@ -256,11 +246,7 @@ class _Labelling:
 
 
 def open_decision_menu(screen: ConsoleScreen, record: Record, on_saved: Callable[[], None]) -> None:
-    """Open the menu for a decision on a record.
-
-    Args:
-        on_saved: Called after the decision was saved.
-    """
+    """Open the menu for a decision on a record; ``on_saved`` is called after it was saved."""
     session = screen.connected_session()
     if session is None:
         return
@@ -277,12 +263,7 @@ async def _menu(screen: ConsoleScreen, session: ServiceSession, record: Record, 
 
 
 class _Deciding:
-    """An edit of a decision.
-
-    Args:
-        seen: The current decision as stored; empty for none.
-        on_saved: Called after the decision was saved.
-    """
+    """An edit of a decision, from the stored one that the user has seen; empty for none."""
 
     def __init__(
         self, screen: ConsoleScreen, session: ServiceSession, record: Record, seen: str, on_saved: Callable[[], None]

@@ -68,10 +68,8 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
     # A command may have connected or saved something since they were read.
-    known = await load_records(session, SourceConnection, reads_again=True)
-    connections = [each for each in known if isinstance(each, SourceConnection)]
-    catalog = await load_records(session, CatalogEntry, reads_again=True)
-    entries = [each for each in catalog if isinstance(each, CatalogEntry)]
+    connections = await load_records(session, SourceConnection, reads_again=True)
+    entries = await load_records(session, CatalogEntry, reads_again=True)
     slow = sum(bool(server.is_slow) for server in servers)
     said = f"Model servers found: {len(servers) - slow}{f', and {slow} too slow to know' if slow else ''}"
     if console.screen is not screen or screen.has_overlay:

@@ -30,11 +30,8 @@ def follow_next_action(
     template: Template | None,
     open_plan: Callable[[ConsoleScreen, str], None],
 ) -> None:
-    """Perform a template's next action; those of an application are performed on the plan screen.
-
-    Args:
-        template: The template whose blocker it clears.
-        open_plan: Opens the plan of a template, by id, in front of a screen.
+    """Perform the next action that clears a blocker of a template; those of an application are performed on the plan
+    screen, which ``open_plan`` opens by the template's id.
     """
     step = wanted.step
     if step is None or step.kind not in {"plan", "record", "make"}:
@@ -64,7 +61,7 @@ async def _do(screen: ConsoleScreen, wanted: NextActionTarget, step: NextStep, t
             perform_action(screen, subject, making)
         return
     action = _action(spec.actions, step.operation)
-    known = [each for each in await load_records(session, SourceConnection) if isinstance(each, SourceConnection)]
+    known = await load_records(session, SourceConnection)
     record_id = find_blocked_connection(template, wanted.blocker, known, is_sync=step.is_sync)
     subject = next((connection for connection in known if connection.id == record_id), None)
     if action is None or subject is None:

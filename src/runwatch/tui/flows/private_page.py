@@ -174,8 +174,6 @@ class PrivatePageDialog(Dialog[None]):
             self._say(PageProgress("waiting", "the console cannot see when this is done; the list shows the result"))
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Close, copy, open or continue."""
-        event.stop()
         match event.button.id:
             case "page-copy":
                 start_worker(self, self._copy(), "copying the address")

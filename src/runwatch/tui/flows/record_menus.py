@@ -214,11 +214,7 @@ def _command_item(
 
 
 def command_item(screen: ConsoleScreen, commands: Sequence[tuple[str, str]]) -> Iterator[MenuItem]:
-    """Yield the item that opens a menu to copy commands; none without commands.
-
-    Args:
-        commands: What each does, and the command for the shell.
-    """
+    """Yield the item that opens a menu to copy commands, each with what it does; none without commands."""
 
     def open_commands() -> None:
         items = [

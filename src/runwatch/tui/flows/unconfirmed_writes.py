@@ -176,7 +176,6 @@ def _callbacks(screen: ConsoleScreen, session: ServiceSession, write: Unconfirme
 
 
 def _retry(screen: ConsoleScreen, session: ServiceSession, write: UnconfirmedWrite) -> WriteSender:
-    """Build the dialog that retries a write."""
     operation, written = OPERATIONS[write.request.operation], write.request
     text = DialogText(
         title=line(f"Retry on {line(session.target.profile)}: {operation.title}"),

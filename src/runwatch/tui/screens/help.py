@@ -54,10 +54,8 @@ _OF_PANES: Final = ("list.", "tail.", "detail.")
 
 
 def open_help(console: Console, topic: str = "") -> None:
-    """Show the help, starting with the keys that work at the focus; on the help screen itself, close it.
-
-    Args:
-        topic: The page of the manual to open; empty for none.
+    """Show a page of the manual, or the help, starting with the keys that work at the focus; on the help screen, close
+    it.
     """
     screen = console.screen
     if isinstance(screen, HelpScreen):
@@ -120,13 +118,11 @@ class HelpScreen(CoveringScreen):
         self._show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        message.stop()
         page, self._wanted_page = self._wanted_page, None
         self._open_page(page)
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open a page of the manual, at the heading found by a search."""
-        message.stop()
         if not isinstance(message.link, ManualLink):
             return
         self._search = ""
@@ -141,20 +137,6 @@ class HelpScreen(CoveringScreen):
     def on_detail_view_width_changed(self) -> None:
         self._show()
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._look_for(message.text)
-
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        message.stop()
-        self._look_for(message.text)
-        self._close_search()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._look_for("")
-        self._close_search()
-
     def action_filter(self) -> None:
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._search)
@@ -163,7 +145,7 @@ class HelpScreen(CoveringScreen):
     def action_back(self) -> None:
         """Leave the search, then the page of the manual, then the help."""
         if self._search:
-            self._look_for("")
+            self.filter_typed("")
         elif self._page is not None:
             self._open_page(None)
         else:
@@ -184,13 +166,13 @@ class HelpScreen(CoveringScreen):
         elif page.heading:
             view.go_to_section(page.heading, page.words)
 
-    def _look_for(self, text: str) -> None:
+    def filter_typed(self, text: str) -> None:
         self._search = text.strip()
         self.query_one(DetailView).reset()
         self._show()
 
-    def _close_search(self) -> None:
-        self.remove_class("-filtering")
+    def close_filter(self) -> None:
+        super().close_filter()
         self.query_one(DetailView).focus()
 
     def _show(self) -> None:

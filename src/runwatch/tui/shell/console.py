@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from runwatch.base.network.service_target import normalise_base_url
+from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
@@ -31,26 +32,17 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.store import Store
     from runwatch.tui.core.command_keys import CommandKeys
+    from runwatch.tui.shell.key_queue import KeyQueue
     from runwatch.tui.shell.launch_options import LaunchOptions
     from runwatch.tui.shell.undo_stack import UndoStack
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
-    from runwatch.view.spec.resource import ResourceSpec
+    from runwatch.view.spec.resource import ResourceSpec, SortKey
     from runwatch.view.table.rows import RowCache
     from runwatch.view.text.copied_text import CopiedText
     from runwatch.view.text.format import TimeMode
     from runwatch.view.text.safe_text import SafeText
-
-
-class PausableKeys(Protocol):
-    """Keys that wait while something opens that will take the keyboard."""
-
-    def pause_for(self, opening: object) -> None:
-        """Pause keys for something that is opening."""
-
-    def resume_for(self, opening: object) -> None:
-        """Release the keys paused for it; harmless if none are."""
 
 
 class ProfileSessions(Protocol):
@@ -85,6 +77,8 @@ class ProfileSessions(Protocol):
         """Switch the console to a profile; return whether its session is open."""
 
 
+R = TypeVar("R", bound=Record)
+
 MAX_RECENT_COMMANDS: Final = 5
 
 
@@ -103,6 +97,7 @@ class Console(WidgetApp):
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
         row_marks: Ids of the marked rows, by list.
+        list_sorts: The order that the user chose, by list.
         reported_filters: Stored filters that cannot be read and were shown as such.
         run_draft: Unsubmitted input of the run form, by field.
         command_keys: The keys of the user's own commands.
@@ -119,21 +114,22 @@ class Console(WidgetApp):
     theme_directories: tuple[Path, ...]
     warnings: list[str]
     store: Store
-    session: ServiceSession | None
+    session: ServiceSession | None = None
     profile_name: str
-    failure: RunwatchError | None
-    startup_status: str
+    failure: RunwatchError | None = None
+    startup_status = "opening…"
     time_mode: TimeMode
-    row_cache: RowCache | None
+    row_cache: RowCache | None = None
     row_marks: dict[str, frozenset[str]]
+    list_sorts: dict[str, tuple[SortKey, ...]]
     reported_filters: set[str]
-    run_draft: Mapping[str, str] | None
+    run_draft: Mapping[str, str] | None = None
     recent_commands: list[str]
     undo: UndoStack
-    unconfirmed: Sequence[UnconfirmedWrite]
+    unconfirmed: Sequence[UnconfirmedWrite] = ()
     splits: dict[str, PaneSplit]
     history: ViewHistory
-    key_queue: PausableKeys
+    key_queue: KeyQueue
     command_keys: CommandKeys
     _arm_names: tuple[object, Mapping[str, str]] = (None, MappingProxyType({}))
 
@@ -152,10 +148,8 @@ class Console(WidgetApp):
         return None if self.session is None else self.session.target.socket
 
     def find_shell_service(self, profile: str | None) -> ShellService:
-        """Return how commands in a shell reach the service of a profile.
-
-        Args:
-            profile: ``None`` before a service is known, and for an opened file.
+        """Return how commands in a shell reach the service of a profile; ``None`` before one is known, and for a
+        file.
         """
         given = self.launch.options.base_url
         is_flag = given and self.session is not None and self.session.target.origin == normalise_base_url(given)
@@ -189,6 +183,11 @@ class Console(WidgetApp):
 
     # Drawing and settings.
 
+    def records(self, kind: type[R], profile: str = "") -> dict[str, R]:
+        """Return the known records of a kind by id, of the current profile unless another is named."""
+        found = self.store.collection(profile or self.profile_name, kind.KIND).by_id
+        return {id: known.record for id, known in found.items() if isinstance(known.record, kind)}
+
     def render_context(self) -> RenderContext:
         return RenderContext(
             self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names()
@@ -205,8 +204,7 @@ class Console(WidgetApp):
         if made_of != present and (names or collection.by_id):
             from runwatch.records.arm import Arm
 
-            arms = (record for record in collection.records if isinstance(record, Arm))
-            found = {arm.id: arm.display_name for arm in arms if arm.display_name}
+            found = {arm.id: arm.display_name for arm in self.records(Arm).values() if arm.display_name}
             count = Counter(found.values())
             for id, name in found.items():
                 if count[name] > 1:
@@ -277,8 +275,7 @@ class Console(WidgetApp):
     async def notify_desktop(self, make_text: Callable[[], Awaitable[SafeText]]) -> None:
         """Show a notice on the desktop, if enabled in the settings, the terminal can, and the window has no focus.
 
-        Args:
-            make_text: Called only if it can be shown; returns an empty text for nothing to say after all.
+        The text is made only if it can be shown; empty if there is nothing to say after all.
         """
         raise NotImplementedError
 
@@ -299,6 +296,10 @@ class Console(WidgetApp):
 
     async def open_record(self, kind: str, record_id: str) -> None:
         """Go to the list of a kind and open one of its records, now or once it is listed."""
+        raise NotImplementedError
+
+    def follow_link(self, kind: str, record_id: str) -> None:
+        """Open the record that a link names after all earlier keys; say so, and stay here, if it does not exist."""
         raise NotImplementedError
 
     async def open_run(self, run_id: str) -> None:

@@ -24,13 +24,16 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
-from runwatch.view.detail.pane_state import hold_text, limit_wait_text, pane_status
+from runwatch.view.detail.pane_state import empty_state_lines, hold_text, limit_wait_text, pane_status
+from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.repositories.pins import PinTarget
@@ -130,7 +133,6 @@ class ConsoleScreen(Screen[None]):
 
     @property
     def console(self) -> Console:
-        """The app, as screens know it."""
         assert isinstance(self.app, Console)
         return self.app
 
@@ -234,6 +236,22 @@ class ConsoleScreen(Screen[None]):
     def session_opened(self) -> None:
         """Called when the session is open or could not be opened."""
 
+    def filter_typed(self, text: str) -> None:
+        """Called while the user types in the filter bar."""
+
+    def filter_submitted(self, text: str) -> bool:
+        """Apply what was typed in the filter bar; return False to keep it open for correction."""
+        self.filter_typed(text)
+        return True
+
+    def filter_cancelled(self) -> None:
+        """Called when the user leaves the filter bar without a filter."""
+        self.filter_typed("")
+
+    def close_filter(self) -> None:
+        """Hide the filter bar; subclasses give the focus back to the content."""
+        self.remove_class("-filtering")
+
     def after_write_succeeded(self, operation: str, response: Any) -> None:
         """Called after a successful write from this screen, with the response's JSON without secrets."""
 
@@ -258,16 +276,14 @@ class ConsoleScreen(Screen[None]):
     def update_header(self, *, recount: bool = True) -> None:
         """Update service and connection in the header bar, and the progress in the status bar.
 
-        Args:
-            recount: Whether to update the request count, which changes with every request and would redraw much each
-                time.
+        ``recount`` updates the request count too, which changes with every request and would redraw much each time.
         """
         bar, header = self.query_one(HeaderBar), self.console.header_info()
         if not recount:
             header = header._replace(requests=bar.header.requests, short_requests=bar.header.short_requests)
         bar.show(header)
         self.query_one(StatusBar).show_progress(self._progress())
-        if self._is_lost != self._shows_lost:
+        if (self.lost_since is not None) != self._shows_lost:
             self.show_hints()
 
     def _progress(self) -> StyledSpans:
@@ -315,7 +331,7 @@ class ConsoleScreen(Screen[None]):
         if self.is_paused:
             # It comes first, because nothing else shows anything new.
             hints = [("screen.pause", "resume"), *(hint for hint in hints if action_of(hint) != "screen.pause")]
-        self._shows_lost = self._is_lost
+        self._shows_lost = self.lost_since is not None
         if self._shows_lost:
             # What helps without a service comes first.
             helps: list[KeyHint] = [("screen.refresh", "try again")]
@@ -324,10 +340,10 @@ class ConsoleScreen(Screen[None]):
         self.query_one(StatusBar).show_hints(hints)
 
     @property
-    def _is_lost(self) -> bool:
-        """Whether the service does not respond."""
+    def lost_since(self) -> datetime | None:
+        """Since when the service does not respond; ``None`` while it does."""
         session = self.console.session
-        return session is not None and session.live.connection.lost_since is not None
+        return None if session is None else session.live.connection.lost_since
 
     @property
     def is_paused(self) -> bool:
@@ -342,14 +358,32 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(add_service(notice, self.console.shell_service)), role),), for_s)
 
+    def show_lines(self, id: str, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
+        """Show lines above the hints, for some seconds or until they are replaced; none hide those there are."""
+        if not texts and not self.query(f"#{id}"):
+            return
+        from runwatch.tui.widgets.panes.notice import Notice
+
+        note = next(iter(self.query(f"#{id}").results(Notice)), None)
+        if note is None:
+            note = Notice(id=id)
+            self.mount(note, before="#status")
+        note.say(texts, for_s=for_s)
+
     def clear_notice(self, notice: str | None = None) -> None:
         """Remove the notice, for another view of this screen; with ``notice`` only this one."""
         for status in self.query(StatusBar):
             if notice is None or status.shows_notice(line(notice)):
                 status.clear_notice()
 
+    async def copy_word(self, text: str | None, what: str) -> None:
+        """Copy an id or a value, named in the notice by what it is, or say that there is none."""
+        if text:
+            await self.console.copy_text(copied_word(text), line(what))
+        else:
+            self.nothing_to_copy()
+
     def nothing_to_copy(self) -> None:
-        """Say that a key for copying has nothing here."""
         self.notify_user("Nothing to copy.", Role.WARN)
 
     def connected_session(self) -> ServiceSession | None:
@@ -374,13 +408,10 @@ class ConsoleScreen(Screen[None]):
 
     def offline_span(self) -> StyledSpan:
         """Return since when a pane is not read, because the service does not respond; empty while it does."""
-        session = self.console.session
-        connection = None if session is None else session.live.connection
-        if connection is None or connection.lost_since is None:
+        since = self.lost_since
+        if since is None:
             return label_span("")
-        return label_span(
-            f"not read since {time_of_day(connection.lost_since, self.console.render_context())}", Role.BAD
-        )
+        return label_span(f"not read since {time_of_day(since, self.console.render_context())}", Role.BAD)
 
     def tail_wait_text(self, session: ServiceSession, *run_ids: str) -> str:
         """Return why the events of runs are not read now, and when the first read goes; empty without a wait."""
@@ -398,6 +429,17 @@ class ConsoleScreen(Screen[None]):
         failure = self.console.failure
         texts = () if failure is None else (failure.title, failure.detail, failure.hint)
         return tuple(line(add_service(text, self.console.shell_service), None) for text in texts if text)
+
+    def unread_lines(
+        self, spec: ResourceSpec[Any], state: PaneState, *, can_create: bool = True
+    ) -> tuple[SafeText, ...]:
+        """Return why a list has no rows and what to do, in the same sentences on every screen."""
+        if self.console.failure is not None:
+            return self.failure_lines()
+        if self.console.session is None and state.age_s is None:
+            return (line(self.console.startup_status),)
+        context, key_of = self.console.render_context(), self.console.keys.shown
+        return empty_state_lines(spec, state, context, key_of, can_create=can_create)
 
     def go_to_view_later(self, view: ViewState) -> None:
         """Go to another view; later, because this screen cannot wait for its own removal."""
@@ -431,12 +473,7 @@ class ConsoleScreen(Screen[None]):
         self.mount(overlay)
 
     def open_overlay_when_loaded(self, make: Callable[[], Awaitable[Overlay]], name: str) -> None:
-        """Open an overlay once its content is loaded; keys typed from now on go to it.
-
-        Args:
-            make: Loads the content and creates the overlay.
-            name: Names the work in an error message.
-        """
+        """Make an overlay once its content is loaded, and open it; keys typed from now on go to it."""
         keyboard = self.console.key_queue
 
         async def put() -> None:
@@ -452,7 +489,6 @@ class ConsoleScreen(Screen[None]):
 
     def on_overlay_ready(self, message: Overlay.Ready) -> None:
         """Pass the waiting keys to the overlay."""
-        message.stop()
         self.console.key_queue.resume_for(message.overlay)
 
     # Messages and key actions.
@@ -465,16 +501,24 @@ class ConsoleScreen(Screen[None]):
         if action is not None:
             self.notify_user(explain_other_use(event.key, action), Role.WARN)
 
+    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+        self.filter_typed(message.text)
+
+    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        if self.filter_submitted(message.text):
+            self.close_filter()
+
+    def on_filter_bar_cancelled(self) -> None:
+        self.filter_cancelled()
+        self.close_filter()
+
     def on_confirm_dialog_closed(self, message: ConfirmDialog.Closed) -> None:
-        """Update the screen; requests under way continue."""
-        message.stop()
         message.dialog.sender.leave()
         self.data_changed(frozenset())
         self.dialog_closed(message.dialog)
 
     def on_status_bar_rest_requested(self, message: StatusBar.RestRequested) -> None:
         """Open a menu of the keys that the status bar has no room for."""
-        message.stop()
         self._open_hints_menu(message.hints)
 
     def action_show_actions(self) -> None:
@@ -516,14 +560,13 @@ class ConsoleScreen(Screen[None]):
         )
 
     async def on_copy_requested(self, message: CopyRequested) -> None:
-        message.stop()
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
 
     def on_text_selected(self) -> None:
-        """Say how to copy what was selected with the mouse."""
-        if self.get_selected_text():
+        """Say how to copy what was selected with the mouse, unless the line that says so is part of it."""
+        if self.get_selected_text() and self.query_one(StatusBar) not in self.selections:
             self.notify_user(f"{self.console.keys.shown('screen.copy')} copies the selected text, esc drops it.")
 
     def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
@@ -532,15 +575,12 @@ class ConsoleScreen(Screen[None]):
             self.action_back()
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
-        message.stop()
         if isinstance(message.link, ViewState):
             self.go_to_view_later(message.link)
         elif isinstance(message.link, tuple):
-            self.console.call_later(self.console.open_record, *message.link)
+            self.console.follow_link(*message.link)
 
     def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
-        """Say why nothing opens."""
-        message.stop()
         self.notify_user(f"{message.words}: nothing to open", Role.WARN)
 
     def on_worker_failed(self, message: WorkerFailed) -> None:

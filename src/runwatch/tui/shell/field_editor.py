@@ -10,11 +10,7 @@ from runwatch.tui.widgets.inputs.text_area import MultilineInput
 
 
 async def edit_field(console: Console, field: MultilineInput, refused: Callable[[str], object]) -> None:
-    """Edit a field's text in the editor.
-
-    Args:
-        refused: Called with the reason if that fails.
-    """
+    """Edit a field's text in the editor; if that fails, ``refused`` gets the reason."""
     environment = console.launch.environment
     try:
         command = editor_command(environment)

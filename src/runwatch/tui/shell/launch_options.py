@@ -64,9 +64,7 @@ class LaunchOptions(NamedTuple):
         """Return the view of an earlier console of the same browser tab, otherwise the requested one, otherwise that of
         the last session, otherwise the home screen.
 
-        Args:
-            warnings: Receives problems of the saved session's file.
-            splits: Receives how the user divided the screens.
+        ``warnings`` and ``splits`` get the problems of the saved session, and how the user divided the screens.
         """
         there = self._take_tab_view(warnings)
         try:

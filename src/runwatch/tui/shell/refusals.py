@@ -15,6 +15,7 @@ _CHANGING: Final = frozenset({"screen.again", "screen.destroy", "screen.edit", "
 """Keys that change something on the service, whatever the screen shows."""
 
 _FROM_A_FILE: Final = line("this is a file")
+_NO_EVENTS: Final = line("the file has no events")
 _READ_ONLY: Final = line("this profile is read-only")
 
 
@@ -28,6 +29,11 @@ def is_read_only(console: Console) -> bool:
 def key_refusal(console: Console, id: str) -> SafeText | None:
     """Return why the console refuses a key action, or ``None``."""
     if console.has_file:
+        if id == "screen.replay":
+            from runwatch.records.event import RunEvent
+
+            has_events = console.store.collection(console.profile_name, RunEvent.KIND).records
+            return None if has_events else _NO_EVENTS
         return _FROM_A_FILE if id in SERVICE_ONLY else None
     return _READ_ONLY if id in _CHANGING and is_read_only(console) else None
 

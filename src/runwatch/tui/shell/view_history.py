@@ -39,11 +39,7 @@ class ViewHistory:
         return self._views[self._here - 1].screen if self.is_followed else ""
 
     def go(self, view: ViewState, *, is_root: bool = False) -> None:
-        """Go to a view; one of the current screen replaces the current view.
-
-        Args:
-            is_root: Whether the user named it, instead of following something on the view before.
-        """
+        """Go to a view, a root if the user named it; one of the current screen replaces the current view."""
         present = self.present
         if present is not None and present.screen == view.screen:
             self._views[self._here] = view

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 class FileSource(StoreSource):
-    """The records of one kind in a file.
-
-    Args:
-        key_of: Returns the key of an action.
-    """
+    """The records of one kind in a file."""
 
     def __init__(self, spec: ResourceSpec[Any], store: Store, clock: Clock, key_of: Callable[[str], str]) -> None:
         super().__init__(spec, store, FILE_PROFILE, clock, None)
@@ -38,7 +34,6 @@ class FileSource(StoreSource):
         self._sought = text
 
     def items(self) -> Sequence[Any]:
-        """Return the records, or those found by id."""
         every = super().items()
         if not self._sought:
             return every

@@ -24,12 +24,7 @@ ALL_JOURNAL_ROWS = 20_000
 
 
 class JournalSource:
-    """Problems or requests of this machine, newest first.
-
-    Args:
-        spec: The resource: problems or requests.
-        profiles: The profiles whose problems to list; ``None`` for all in the journal.
-    """
+    """Problems or requests of this machine, newest first; problems of some profiles, or of all in the journal."""
 
     def __init__(
         self,

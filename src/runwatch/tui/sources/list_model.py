@@ -152,13 +152,9 @@ class ListModel:
         self.drawing, self._earlier = kept.drawing, kept.rows
 
     def release(self, before: RowCache | None) -> RowCache | None:
-        """Release the rows when the screen closes.
+        """Release the rows when the screen closes, and return those to keep for the next screen with a long list.
 
-        Args:
-            before: Rows kept by the previous screen, no longer shown.
-
-        Returns:
-            The rows to keep for the next screen with a long list.
+        ``before`` are rows that the previous screen kept, which are not shown any more.
         """
         self._renewing = self._order = self._ordering = self._searched = self._searching = self._shown_search = None
         kept = before
@@ -213,8 +209,6 @@ class ListModel:
         if self._leaving and not self.is_under_way:
             leaving, self._leaving = self._leaving, []
             start_worker(self._screen.app, free_in_slices(leaving), "freeing rows", group="freeing")
-
-    # Internals.
 
     def _end_rest(self) -> None:
         self._rest, self._rests_until = None, 0.0

@@ -11,11 +11,11 @@ from runwatch.records.receipt import Receipt
 from runwatch.records.usage import Usage
 from runwatch.tui.core.time_slices import run_in_slices
 from runwatch.tui.core.workers import start_worker
+from runwatch.tui.sources.report_reader import make_report_poller
 from runwatch.view.receipts.totals import ReceiptTotals, UsageReconciliation, comparable_days, reconcile_with_usage
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.store.live.report_poller import ReportPoller
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
@@ -24,15 +24,9 @@ MAX_SYNC_RECEIPTS: Final = 500
 
 
 class ReceiptTotalsModel:
-    """Totals of some receipts, kept until the receipts change.
+    """Totals of some receipts, kept until the receipts change; ``done`` is called when a worker has computed new ones.
 
     Many receipts are added up once each: another order, or more receipts, only need those that are not in the sums yet.
-
-    Args:
-        done: Called when a worker has computed new totals.
-
-    Attributes:
-        sums: The totals of the receipts that were taken last; ``None`` while a worker adds them up.
     """
 
     def __init__(self, screen: ConsoleScreen, group: str, done: Callable[[], None]) -> None:
@@ -45,11 +39,9 @@ class ReceiptTotalsModel:
         self.sums: ReceiptTotals | None = None
 
     def take(self, things: Sequence[Any], receipt_of: Callable[[Any], Receipt]) -> ReceiptTotals | None:
-        """Return the totals; ``None`` while a worker adds up, because those before are of other receipts.
+        """Return the totals of the receipts in rows or records, in any list object.
 
-        Args:
-            things: The rows or records; the same list object or another.
-            receipt_of: Returns the receipt of one.
+        ``None`` while a worker adds up, because those before are of other receipts.
         """
         # Elements of new lists are compared by identity first, which is fast.
         if self._of is not None and (things is self._of or things == self._of):
@@ -95,30 +87,17 @@ class ReceiptTotalsModel:
 
 
 class UsageReconciler:
-    """Comparison of all receipts with the usage report of the same days.
-
-    Args:
-        session: Polls the report once a minute.
-    """
+    """Comparison of all receipts with the usage report of the same days, which is polled once a minute."""
 
     def __init__(self, session: ServiceSession) -> None:
-        from runwatch.store.live.report_poller import ReportPoller
-
         self._session = session
-        self._reports: ReportPoller = ReportPoller(
-            session.client, session.scope, session.store, session.live.scheduler, session.clock
-        )
+        self._reports = make_report_poller(session)
         self._made_of: tuple[ReceiptTotals, Usage, tuple[str, str], float] | None = None
         self._since: tuple[ReceiptTotals, float] | None = None
         self._made: UsageReconciliation | SafeText = line("")
 
     def compare(self, sums: ReceiptTotals | None, *, is_whole: bool) -> UsageReconciliation | SafeText:
-        """Return the comparison, or why there is none yet.
-
-        Args:
-            sums: The totals of all listed receipts; ``None`` while they are being added up.
-            is_whole: Whether the end of the list is proven.
-        """
+        """Return the comparison, or why there is none yet: totals are being added up, or the list may go on."""
         from runwatch.store.live.report_poller import ReportQuery
 
         if sums is None:
@@ -151,7 +130,6 @@ class UsageReconciler:
         return max(0.0, self._since[1] - usage_at, usage_at - listed_at)
 
     def refresh(self) -> None:
-        """Read the report again now."""
         self._reports.refresh()
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from runwatch.api.errors import ApiProblem
 from runwatch.api.operations import OPERATIONS, fill_path, is_listable, list_operation
@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
+R = TypeVar("R", bound=Record)
 
-async def load_records(session: ServiceSession, kind: type[Record], *, reads_again: bool = False) -> Sequence[Record]:
-    """Return the records of a kind from the store, after reading their list if this session has not read it yet.
+
+async def load_records(session: ServiceSession, kind: type[R], *, reads_again: bool = False) -> Sequence[R]:
+    """Return the records of a kind from the store, after reading their list, again or if this session has not done so.
 
     If the list cannot be read, return the known records; :func:`is_list_loaded` says whether they may be incomplete.
-
-    Args:
-        reads_again: Whether a list that was read is read again.
     """
     if (reads_again or not is_list_loaded(session, kind)) and is_listable(kind):
         # The failure is in the journal, and the known records are still useful.
@@ -41,9 +40,8 @@ async def load_records(session: ServiceSession, kind: type[Record], *, reads_aga
     return known_records(session, kind)
 
 
-def known_records(session: ServiceSession, kind: type[Record]) -> Sequence[Record]:
-    """Return the records of a kind from the store."""
-    return session.store.collection(session.scope.profile, kind.KIND).records
+def known_records(session: ServiceSession, kind: type[R]) -> Sequence[R]:
+    return cast("Sequence[R]", session.store.collection(session.scope.profile, kind.KIND).records)
 
 
 def is_list_loaded(session: ServiceSession, kind: type[Record]) -> bool:
@@ -92,7 +90,6 @@ async def _read(session: ServiceSession, kind: type[Record]) -> None:
 
 
 def store_record(session: ServiceSession, record: Record) -> None:
-    """Store a record that the service has just sent."""
     now, monotonic = session.clock.now(), session.clock.monotonic()
     session.store.apply(RecordRead(session.scope.profile, record.KIND, now, monotonic, record))
 
@@ -120,17 +117,15 @@ def is_live(session: ServiceSession, run_id: str) -> bool:
 
 def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:
     """Return the ids of the live runs in the order in which they were created, or the other way round."""
-    records = session.store.collection(session.scope.profile, Run.KIND).records
-    live = [run for run in records if isinstance(run, Run) and not run.is_final and is_live(session, run.id)]
+    live = [run for run in known_records(session, Run) if not run.is_final and is_live(session, run.id)]
     live.sort(key=lambda run: str(run.raw.get("created_at") or ""), reverse=newest_first)
     return [run.id for run in live]
 
 
 class PassedRuns:
-    """Counts the runs that began and ended since a view was opened, too short to be seen live.
+    """Counts the runs, too short to be seen live, that began and ended since a view was opened.
 
-    Attributes:
-        since: When the view was opened; ``None`` before the list of runs was read.
+    ``since`` is when that was; ``None`` before the list of runs was read.
     """
 
     def __init__(self) -> None:
@@ -141,35 +136,61 @@ class PassedRuns:
     def begin(self, session: ServiceSession) -> None:
         """Take what the list holds as older than the view, once it is read."""
         if self.since is None and is_list_loaded(session, Run):
-            runs = [run for run in known_records(session, Run) if isinstance(run, Run)]
+            runs = known_records(session, Run)
             self.since, self._known = session.clock.now(), frozenset(run.id for run in runs)
             self._newest = max((run.created_at for run in runs if run.created_at is not None), default=None)
 
     def count(self, session: ServiceSession, listed: Container[str]) -> int:
-        """Return their number; runs of older pages, read meanwhile, do not count.
-
-        Args:
-            listed: Runs that the view has shown, which do not count either.
-        """
+        """Return their number; runs that the view has shown, and those of older pages, read meanwhile, do not count."""
         if self.since is None:
             return 0
         # Most runs are known, which is looked up fastest.
         new = (run for run in known_records(session, Run) if run.id not in self._known and run.id not in listed)
-        return sum(isinstance(run, Run) and run.is_final and self._is_new(run) for run in new)
+        return sum(run.is_final and self._is_new(run) for run in new)
 
     def _is_new(self, run: Run) -> bool:
         since = self._newest or self.since
         return since is not None and run.created_at is not None and run.created_at >= since
 
 
+async def read_named(session: ServiceSession, kind: type[Run] | type[Receipt], record_id: str) -> Run | Receipt:
+    """Read a run or a receipt by its id for the user, and store it.
+
+    Raises:
+        ApiError: It cannot be read.
+    """
+    await session.live.scheduler.wait_for_user_turn()
+    client = session.client
+    record = await (client.get_run(record_id) if kind is Run else client.get_receipt(record_id))
+    store_record(session, record)
+    return record
+
+
+async def find_record(session: ServiceSession, kind: type[Record], record_id: str) -> Record | None:
+    """Return a record, read if it is not known; ``None`` if it does not exist.
+
+    Raises:
+        RunwatchError: It cannot be read.
+    """
+    known = session.store.get(session.scope.profile, kind.KIND, record_id)
+    if known is not None:
+        return known.record
+    if kind is Run or kind is Receipt:
+        try:
+            return await read_named(session, kind, record_id)
+        except ApiProblem as error:
+            if error.status == 404:
+                return None
+            raise
+    return next((record for record in await load_records(session, kind) if record.id == record_id), None)
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
     """Read an unknown record; if that fails, show the reason until the user has seen it."""
     if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:
         return
-    await session.live.scheduler.wait_for_user_turn()
-    read = session.client.get_run if kind == Run.KIND else session.client.get_receipt
     try:
-        record: Run | Receipt = await read(record_id)
+        await read_named(session, Run if kind == Run.KIND else Receipt, record_id)
     except RunwatchError as error:
         if isinstance(error, ApiProblem) and error.status == 404:
             console.mark_gone(kind, record_id)
@@ -178,5 +199,3 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]
         said = " \u00b7 ".join(line(part, None) for part in parts if part)
         console.warn(add_service(said, console.shell_service))
-        return
-    store_record(session, record)

@@ -23,12 +23,7 @@ _BATCH_EVENTS: Final = 500
 
 
 class ReplaySource:
-    """The events of one run, all in memory, and what else is known of it.
-
-    Attributes:
-        replay: The position in its events.
-        is_cut: Whether the run has more events than a replay takes.
-    """
+    """The events of one run, all in memory up to the number that a replay takes, and what else is known of it."""
 
     def __init__(self, console: Console, run_id: str) -> None:
         self._console = console
@@ -75,6 +70,9 @@ class ReplaySource:
             await asyncio.sleep(0)
         if found and have == len(self.replay.events):
             self.replay.extend(found)
+        for _ in range(0, len(found), _BATCH_EVENTS):
+            self.replay.extend_whole_trace(_BATCH_EVENTS)
+            await asyncio.sleep(0)
         return bool(found)
 
     async def _open(self) -> EventSequence | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runwatch.records.record import Record
-from runwatch.store.state.freshness import PaneState, pane_state
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.sources.store_source import collection_state
 
 if TYPE_CHECKING:
     from runwatch.store.live.report_poller import ReportPoller, ReportQuery
     from runwatch.store.session import ServiceSession
     from runwatch.store.state.collection import Collection
-    from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
 
@@ -31,7 +31,6 @@ class ReportReader:
             self._poller.show(*reports)
 
     def refresh(self) -> None:
-        """Read the shown reports now."""
         if self._poller is not None:
             self._poller.refresh()
 
@@ -46,7 +45,7 @@ class ReportReader:
         from runwatch.store.live.report_poller import name_report_job
 
         job = name_report_job(kind)
-        return collection_state(console, console.session, self._collection(kind), interval_s, job=job)
+        return collection_state(console.clock, console.session, self._collection(kind), interval_s, job=job)
 
     def _collection(self, kind: str) -> Collection:
         console = self._screen.console
@@ -56,18 +55,8 @@ class ReportReader:
 def make_report_poller(session: ServiceSession, **more: Any) -> ReportPoller:
     from runwatch.store.live.report_poller import ReportPoller
 
-    return ReportPoller(session.client, session.scope, session.store, session.live.scheduler, session.clock, **more)
+    return ReportPoller(session.client, session.live.writer, session.live.scheduler, session.clock, **more)
 
 
 def only_record(collection: Collection) -> Record | None:
     return collection.records[0] if collection.records else None
-
-
-def collection_state(
-    console: Console, session: ServiceSession | None, collection: Collection, interval_s: float, *, job: str
-) -> PaneState:
-    """Return the state of a collection that a job of a session reads every ``interval_s`` seconds."""
-    if session is not None:
-        return session.live.state(collection, interval_s, job=job)
-    now, monotonic = console.clock.now(), console.clock.monotonic()
-    return pane_state(collection, now=now, monotonic=monotonic, interval_s=interval_s)

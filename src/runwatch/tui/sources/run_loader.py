@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from runwatch.api.operations import list_operation
 from runwatch.records.arm import Arm
-from runwatch.records.event import RunEvent
+from runwatch.records.receipt import Receipt
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.run_facts import RunFacts
@@ -18,51 +17,26 @@ from runwatch.view.text.safe_text import SafeText, block, line
 
 if TYPE_CHECKING:
     from runwatch.api.errors import ApiError
-    from runwatch.records.run import CallError, RunResult
+    from runwatch.records.run import RunResult
     from runwatch.store.repositories.event_sequence import EventSequence
     from runwatch.store.session import ServiceSession
     from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.tui.widgets.panes.run_detail import RunDetail
 
 _OF_EVENTS: Final = frozenset({"summary", "timeline"})
 """Tabs that show what events say."""
-
-ShowSections = Callable[[str, str, tuple[DetailSection, ...]], None]
-"""Shows the sections read: run id, tab, sections."""
-
-ShowCallErrors = Callable[[str, "tuple[CallError, ...]"], None]
-"""Shows how providers refused calls: run id, one error a call."""
-
-ShowEvents = Callable[[str, Sequence[RunEvent], bool], None]
-"""Shows the run narrative: run id, its first events, whether there are more."""
-
-
-ShowArms = Callable[[str, "tuple[Arm, ...]"], None]
-"""Shows what the saved models say of a run that found none ready: run id, saved models."""
 
 
 class RunLoader:
     """Reads what a tab of a run needs and the list of runs does not contain.
 
     Args:
-        show: Shows sections if the run is still selected.
-        show_events: The same for the events of the narrative.
-        show_call_errors: The same for what providers answered to calls that failed.
-        show_arms: The same for the saved models.
+        detail: Shows what is read as long as it shows the run; ``None`` if only the store has to know.
     """
 
-    def __init__(
-        self,
-        screen: ConsoleScreen,
-        show: ShowSections,
-        show_events: ShowEvents,
-        show_call_errors: ShowCallErrors,
-        show_arms: ShowArms,
-    ) -> None:
+    def __init__(self, screen: ConsoleScreen, detail: RunDetail | None = None) -> None:
         self._screen = screen
-        self._show = show
-        self._show_events = show_events
-        self._show_call_errors = show_call_errors
-        self._show_arms = show_arms
+        self._detail = detail
         self._asked: set[str] = set()
 
     def forget(self) -> None:
@@ -70,11 +44,7 @@ class RunLoader:
         self._asked.clear()
 
     def read_for(self, tab: str, facts: RunFacts, events: EventSequence | None) -> None:
-        """Read what a tab needs and is not known yet.
-
-        Args:
-            events: Its events as known; more events update the narrative and the timeline.
-        """
+        """Read what a tab needs and is not known yet; more events update the narrative and the timeline."""
         if tab in _OF_EVENTS and events is not None and self._asks(f"events {events.length}"):
             start_worker(
                 self._screen, self._read_events(facts.id, events), "reading events", group="story", exclusive=True
@@ -102,18 +72,22 @@ class RunLoader:
         self._asked.add(what)
         return is_new
 
+    def _detail_of(self, run_id: str) -> RunDetail | None:
+        """Return the detail if it still shows a run."""
+        return self._detail if self._detail is not None and self._detail.run_id == run_id else None
+
     async def _read_events(self, run_id: str, events: EventSequence) -> None:
         """Read the run's first events for its narrative; the Events tab shows all."""
         found = await events.window(0, MAX_NARRATED_EVENTS + 1)
-        self._show_events(run_id, found[:MAX_NARRATED_EVENTS], len(found) > MAX_NARRATED_EVENTS)
+        if detail := self._detail_of(run_id):
+            detail.show_story(found[:MAX_NARRATED_EVENTS], is_cut=len(found) > MAX_NARRATED_EVENTS)
 
     async def _read_receipt(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
-        from runwatch.tui.sources.record_loader import store_record
+        from runwatch.tui.sources.record_loader import read_named
 
-        await session.live.scheduler.wait_for_user_turn()
         try:
-            store_record(session, await session.client.get_receipt(run_id))
+            await read_named(session, Receipt, run_id)
         except ApiError as error:
             self._report(run_id, "receipt", error)
 
@@ -124,7 +98,8 @@ class RunLoader:
         await session.live.scheduler.wait_for_user_turn()
         with contextlib.suppress(ApiError):
             run = await session.client.get_run(run_id)
-            self._show_call_errors(run_id, run.provider_errors or ())
+            if detail := self._detail_of(run_id):
+                detail.show_call_errors(run.provider_errors or ())
 
     async def _read_arms(self, session: ServiceSession, run_id: str) -> None:
         """Read the saved models, because one may be ready once its connection was tested again."""
@@ -133,7 +108,9 @@ class RunLoader:
         await session.live.scheduler.wait_for_user_turn()
         with contextlib.suppress(ApiError):
             pages = session.client.pages(list_operation(Arm))
-            self._show_arms(run_id, tuple([arm async for page in pages for arm in page.records]))
+            arms = tuple([arm async for page in pages for arm in page.records])
+            if detail := self._detail_of(run_id):
+                detail.show_arms(arms)
 
     async def _read_result(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
@@ -146,8 +123,11 @@ class RunLoader:
             return
         self._show(run_id, "result", _result_sections(result))
 
+    def _show(self, run_id: str, tab: str, sections: tuple[DetailSection, ...]) -> None:
+        if detail := self._detail_of(run_id):
+            detail.show_read(tab, sections)
+
     def _report(self, run_id: str, what: str, error: ApiError) -> None:
-        """Show why a read failed in place of its content."""
         key = self._screen.console.keys.shown("screen.refresh")
         self._show(run_id, what, _failed_sections(what, error, key))
 

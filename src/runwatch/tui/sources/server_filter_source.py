@@ -26,9 +26,7 @@ _REFUSED: Final = frozenset({400, 422})
 class ServerFilterSource:
     """The rows of a list as filtered by the service; used like the source of the full list.
 
-    Args:
-        whole: The source of the full list.
-        asked: Returns the server filter as query parameters; called for every read, because relative times move on.
+    ``asked`` returns the server filter as query parameters for every read, because relative times move on.
     """
 
     def __init__(
@@ -56,7 +54,6 @@ class ServerFilterSource:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the service rejected the filter."""
         failure = self._collection.failure
         return failure is not None and failure.problem is not None and failure.problem.status in _REFUSED
 
@@ -66,7 +63,6 @@ class ServerFilterSource:
         return self._collection.read_at is not None and not self.is_refused
 
     def open(self) -> None:
-        """Start polling the filtered list."""
         self._session.live.start_filtered_list(self._kind, self._name, lambda: self.parameters)
 
     def close(self) -> None:
@@ -75,7 +71,6 @@ class ServerFilterSource:
         self._session.store.forget(self._session.scope.profile, self._name)
 
     def continuations(self) -> Sequence[ListContinuation]:
-        """Return what reads on in the filtered list."""
         continuation = self._session.live.continuation(self._name)
         return () if continuation is None else (continuation,)
 

@@ -16,10 +16,18 @@ from runwatch.view.spec.resource import ResourceSpec
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
 
 
 LEAST_INTERVAL_S = 5.0
 """A list becomes stale after twice this at the earliest, however often it is read."""
+
+
+def runs_state(console: Console) -> PaneState:
+    """Return the state of the list of runs, which shows what is live."""
+    from runwatch.view.resources.runs import RUNS
+
+    return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
 
 
 class StoreSource:
@@ -91,10 +99,8 @@ class StoreSource:
 
     def state(self) -> PaneState:
         """Compute the state from the collection, the poll interval and the rate-limit hold."""
-        if self._session is not None:
-            return self._session.live.state(self._collection, self._interval_s(), job=f"list {self._spec.kind}")
-        now, monotonic = self._clock.now(), self._clock.monotonic()
-        return pane_state(self._collection, now=now, monotonic=monotonic, interval_s=self._interval_s())
+        job = f"list {self._spec.kind}"
+        return collection_state(self._clock, self._session, self._collection, self._interval_s(), job=job)
 
     def _interval_s(self) -> float:
         if self._session is None:
@@ -129,3 +135,12 @@ class StoreSource:
         if notes != self._notes:
             self._notes = notes
             self._local_read += 1
+
+
+def collection_state(
+    clock: Clock, session: ServiceSession | None, collection: Collection, interval_s: float, *, job: str
+) -> PaneState:
+    """Return the state of a collection that a job of a session reads every ``interval_s`` seconds."""
+    if session is not None:
+        return session.live.state(collection, interval_s, job=job)
+    return pane_state(collection, now=clock.now(), monotonic=clock.monotonic(), interval_s=interval_s)

@@ -73,7 +73,6 @@ class BrowserDriver(OutputDriver):
         return True
 
     def write(self, data: str) -> None:
-        """Queue terminal output."""
         translation = getattr(self._app, "translation", None)
         self._put(DATA, data if translation is None else data.translate(translation))
 
@@ -98,7 +97,6 @@ class BrowserDriver(OutputDriver):
         self._reader.start()
 
     def disable_input(self) -> None:
-        """Stop the reading thread and wait for it."""
         if self._reader is not None:
             os.write(self._wakes, b"\0")
             self._reader.join()

@@ -40,11 +40,7 @@ _SHOWN_MS: Final = "10000"
 
 
 class NoticeWay(NamedTuple):
-    """How a notice gets to the desktop.
-
-    Attributes:
-        sequence: The terminal's sequence; ``None`` for the bell and the status line of tmux.
-    """
+    """How a notice gets to the desktop: the terminal's sequence, or the bell and the status line of tmux."""
 
     sequence: NoticeRoute | None
     in_tmux: bool = False
@@ -52,23 +48,17 @@ class NoticeWay(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DesktopNotices:
-    """Sends notices to the desktop.
-
-    Attributes:
-        send_raw: Writes to the terminal.
-        read: Runs a tool and returns its output, or ``None``.
-    """
+    """Sends notices to the desktop, by writing to the terminal and by running tools."""
 
     environment: Mapping[str, str]
     send_raw: Callable[[str], None]
     read: Callable[[Sequence[str]], str | None] = read_tool
 
     async def find_way(self, route: NoticeRoute, *, has_focus: bool) -> NoticeWay | None:
-        """Return how a notice gets to the desktop now; ``None`` while the window has the focus, or if nothing can, as
-        in a tmux without a client.
+        """Return how a notice gets to the desktop now.
 
-        Args:
-            has_focus: Whether it has, as far as the terminal reports it.
+        ``None`` while the window has the focus, as far as the terminal reports it, or if nothing can, as in a tmux
+        without a client.
         """
         if route == "off":
             return None

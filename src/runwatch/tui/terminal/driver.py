@@ -83,7 +83,6 @@ class TerminalWriter:
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Return whether the terminal is still there."""
         return not self._is_lost and os.isatty(self._descriptor)
 
     def write(self, text: str) -> int:
@@ -273,7 +272,6 @@ class ConsoleDriver(OutputDriver, LinuxDriver):
             super().close()
 
     def disable_input(self) -> None:
-        """Stop the reading thread and wait for it."""
         os.write(self._wakes, b"\0")
         super().disable_input()
         os.read(self._woken, 1)

@@ -37,14 +37,23 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     name = next((name for name in ("VISUAL", "EDITOR") if environment.get(name, "").strip()), None)
     if name is None:
         raise EditorError("No editor is set", hint="Set VISUAL or EDITOR to a command.")
-    try:
-        words = shlex.split(environment[name])
-    except ValueError:
-        raise EditorError(f"The command in {name} cannot be read", hint="Close its quotes.") from None
+    words = command_words(environment, name)
     program = shutil.which(words[0], path=environment.get("PATH")) if words else None
     if program is None:
         raise EditorError(f"The editor in {name} is not there", detail=words[0] if words else None)
     return [program, *words[1:]]
+
+
+def command_words(environment: Mapping[str, str], name: str) -> list[str]:
+    """Return the words of a command in a variable.
+
+    Raises:
+        EditorError: Its quotes do not close.
+    """
+    try:
+        return shlex.split(environment.get(name, ""))
+    except ValueError:
+        raise EditorError(f"The command in {name} cannot be read", hint="Close its quotes.") from None
 
 
 async def edit_text(app: App[None], command: Sequence[str], text: str, environment: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from textual.app import App
 
 from runwatch.base.environment import without_own_variables
 from runwatch.base.errors import RunwatchError
-from runwatch.tui.terminal.editor import run_in_terminal, terminal_given_away
+from runwatch.tui.terminal.editor import command_words, run_in_terminal, terminal_given_away
 from runwatch.view.text.safe_text import SafeText
 
 _USUAL: Final = ("less", "more")
@@ -24,10 +23,7 @@ def pager_command(environment: Mapping[str, str]) -> list[str]:
     Raises:
         RunwatchError: The quotes in PAGER do not close, or there is no such program.
     """
-    try:
-        chosen = shlex.split(environment.get("PAGER", ""))
-    except ValueError:
-        raise RunwatchError("The command in PAGER cannot be read", hint="Close its quotes.") from None
+    chosen = command_words(environment, "PAGER")
     for words in [chosen] if chosen else [[name] for name in _USUAL]:
         program = shutil.which(words[0], path=environment.get("PATH"))
         if program is not None:

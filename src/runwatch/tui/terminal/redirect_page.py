@@ -139,9 +139,7 @@ def has_browser(environment: Mapping[str, str], platform: str = sys.platform) ->
 def is_confined(program: str, environment: Mapping[str, str]) -> bool:
     """Return whether a browser is sandboxed (snap, flatpak), so that it cannot read runwatch's files.
 
-    Args:
-        program: The program that opens addresses; for a desktop opener, its default browser is checked.
-        environment: Names the directories of desktop files.
+    Of a desktop opener, the default browser is checked; the environment names the directories of desktop files.
     """
     found = shutil.which(program)
     if found is None:

@@ -94,9 +94,9 @@ def _as_it_is(field: FormField) -> FormField:
     return replace(field, start=lambda arm: field_text(arm.raw.get(field.path)))
 
 
-def _probe(response: Any) -> list[tuple[str, str]]:
+def _probe(response: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what the preflight of an agent's endpoint found (manual: interface, "Arms")."""
-    probe = response.get("preflight") if isinstance(response, Mapping) else None
+    probe = response.get("preflight")
     if not isinstance(probe, Mapping):
         return []
     named = ((name, probe.get(name)) for name in ("reachable", "reason_code", "detail"))

@@ -20,7 +20,7 @@ from runwatch.records.source import SourceConnection
 from runwatch.records.template import Template
 from runwatch.records.verifier import Verifier
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import counted, short_id
 
 KnownRecords = Mapping[type[Record], Sequence[Record]]
 MAX_NAMED: Final = 3
@@ -37,11 +37,8 @@ _HANGS: Final[Mapping[type[Record], tuple[type[Record], ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Records of one kind that depend on another record.
-
-    Attributes:
-        noun: Display noun for one of them.
-        names: Display names, in the order of ``ids``.
+    """Records of one kind that depend on another record: what one is called on screen, and their names in the order of
+    ids.
     """
 
     noun: str
@@ -79,16 +76,12 @@ def find_dependents(subject: Any, known: KnownRecords) -> tuple[Dependents, ...]
 
 
 def describe_dependents(found: Sequence[Dependents], unread: Sequence[str] = ()) -> str:
-    """Describe the dependents of a record in a sentence.
-
-    Args:
-        unread: Kinds whose lists could not be read.
-    """
+    """Describe the dependents of a record in a sentence, and name the kinds whose lists could not be read."""
     parts = []
     for each in found:
         names = [short_id(name) if name in each.ids else name for name in each.names[:MAX_NAMED]]
         more = f" and {len(each.ids) - MAX_NAMED} more" if len(each.ids) > MAX_NAMED else ""
-        parts.append(f"{len(each.ids)} {each.noun}{'s' * (len(each.ids) != 1)} ({', '.join(names)}{more})")
+        parts.append(f"{counted(len(each.ids), each.noun)} ({', '.join(names)}{more})")
     said = f"Used by {'; '.join(parts)}." if parts else "No known dependents."
     return f"{said} Not known: the lists of {', '.join(unread)} could not be read." if unread else said
 

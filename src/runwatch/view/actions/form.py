@@ -16,7 +16,9 @@ from runwatch.base.json import ExactNumber, loads
 from runwatch.records.misplaced_secrets import find_secrets_in_body
 from runwatch.view.spec.action import Mutation
 from runwatch.view.spec.action_parts import FormField
-from runwatch.view.text.safe_text import line
+from runwatch.view.text import json_paths
+from runwatch.view.text.json_tree import walk_json
+from runwatch.view.text.safe_text import SafeText, block, json_text, line
 from runwatch.view.text.values import read_seconds
 
 _SEPARATORS: Final = re.compile(r"[\s,]+")
@@ -26,10 +28,6 @@ _SWITCH: Final = {"yes": True, "no": False}
 
 FORM_LEVEL: Final = ""
 """Key for problems that belong to no field."""
-
-
-def _no_more(_: Any) -> Mapping[str, str]:
-    return {}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +49,7 @@ class Form:
     start: Mapping[str, str] = dataclasses.field(default_factory=dict)
     changes_only: bool = False
     shapes: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    also: Callable[[Any], Mapping[str, str]] = _no_more
+    also: Callable[[Any], Mapping[str, str]] = lambda _: {}
 
     def body(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return the body that the typed text makes.
@@ -60,9 +58,9 @@ class Form:
         field.
         """
         body: dict[str, Any] = dict(self.members)
-        changed = {_top(field) for field in self.fields if self._typed(field, values) != self._typed(field, self.start)}
+        changed = {_top(field) for field in self.fields if _typed(field, values) != _typed(field, self.start)}
         for field in self.fields:
-            typed = self._typed(field, values)
+            typed = _typed(field, values)
             is_left_out = not typed and not field.is_required
             if not field.path or is_left_out or (self.changes_only and _top(field) not in changed):
                 continue
@@ -73,7 +71,7 @@ class Form:
         """Return messages for what was typed, by field id; :data:`FORM_LEVEL` for those that belong to no field."""
         found: dict[str, str] = {}
         for field in self.fields:
-            typed = self._typed(field, values)
+            typed = _typed(field, values)
             said = _own_rule(field, typed)
             if said:
                 found[field.id] = said
@@ -165,9 +163,6 @@ class Form:
             value = get_member(body, field.path)
             values[field.id] = _span_text(value) if field.kind == "span" else field_text(value)
         return values
-
-    def _typed(self, field: FormField, values: Mapping[str, str]) -> str:
-        return _counted(field, values.get(field.id, ""))
 
 
 def build_form(mutation: Mutation[Any], subject: Any) -> Form:
@@ -261,7 +256,8 @@ def _own_rule(field: FormField, typed: str) -> str:
     return ""
 
 
-def _counted(field: FormField, typed: str) -> str:
+def _typed(field: FormField, values: Mapping[str, str]) -> str:
+    typed = values.get(field.id, "")
     return typed if field.kind == "lines" and typed.strip() else typed.strip()
 
 
@@ -286,3 +282,18 @@ def put(body: dict[str, Any], path: str, value: Any) -> None:
         body[name] = dict(body.get(name) or {})
         body = body[name]
     body[last] = value
+
+
+def render_request_body(body: Any) -> SafeText:
+    r"""Render a body as indented JSON, followed by every multi-line text, line by line.
+
+    JSON writes the end of a line as ``\n``, which is exact but hard to read in a long text.
+    """
+    parts = [json_text(body, 2)]
+    for node in walk_json(body):
+        if isinstance(node.value, str) and "\n" in node.value:
+            count = node.value.count("\n") + 1
+            parts.append(
+                f"{json_paths.format_path(node.path)}, {count} lines, {len(node.value)} characters:\n\n{node.value}"
+            )
+    return block("\n\n".join(parts))

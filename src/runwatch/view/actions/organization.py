@@ -24,14 +24,16 @@ def _is_pending(proposal: Proposal) -> bool:
     return proposal.status == "pending"
 
 
-def _minted(response: Any) -> list[tuple[str, str]]:
+def _minted(response: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the new key, which the service sends only this once."""
-    response = response if isinstance(response, Mapping) else {}
     key = response.get("key")
-    expiry = [("expires", str(response.get("expires_at") or "never, according to the service"))]
     if not isinstance(key, str) or not key:
         return [("key", "shown only once, when it was created; revoke this one and create another")]
-    return [*expiry, ("key", key), ("", "It is shown only once and not stored. Copy it before you close this.")]
+    return [
+        ("expires", str(response.get("expires_at") or "never, according to the service")),
+        ("key", key),
+        ("", "It is shown only once and not stored. Copy it before you close this."),
+    ]
 
 
 APPROVE: Final = ResourceAction[Proposal](

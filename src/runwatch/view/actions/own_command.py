@@ -36,12 +36,7 @@ _COLOURS: Final = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 class CommandPlace(NamedTuple):
-    """Where a record is.
-
-    Attributes:
-        profile: The profile's name.
-        service: The service's address; empty for an opened file.
-    """
+    """Where a record is: the profile, and the service's address, empty for an opened file."""
 
     profile: str
     service: str
@@ -49,14 +44,7 @@ class CommandPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProgramCall:
-    """One call of a program.
-
-    Attributes:
-        words: The program and its arguments.
-        environment: All its variables.
-        input: What it reads; ``None`` for nothing.
-        record_id: The record that it is about.
-    """
+    """One call of a program for a record, with all its variables and what it reads; ``None`` for nothing."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]

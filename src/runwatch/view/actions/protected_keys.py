@@ -20,14 +20,8 @@ from runwatch.view.spec.action_parts import EffectCheck, FormField, PageResult, 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyedEndpoint:
-    """A kind of endpoint with a protected key, and its operations.
-
-    Attributes:
-        verbs: Noun of its commands.
-        read: Operation that reads the connection.
-        begin: Operation that starts entering a key.
-        promote: Operation that tests the entered key and uses it.
-        revoke: Operation that stops using the key.
+    """A kind of endpoint with a protected key, and the operations that read its connection, begin to enter a key, test
+    and use the entered one, and stop using it. ``verbs`` is the noun of its commands.
     """
 
     noun: str

@@ -34,7 +34,6 @@ def _is_on(agent: ReviewAgent) -> bool:
 
 
 def _kept_intent(body: Mapping[str, Any], response: Mapping[str, Any]) -> IntentNote:
-    """Return the local note about an intent to connect a repository, without the address of its page."""
     facts = {name: response.get(name) for name in ("intent_id", "expires_at")}
     return IntentNote(GithubConnection.KIND, str(response.get("intent_id") or ""), {**body, **facts})
 

@@ -15,7 +15,7 @@ from runwatch.view.spec.action_parts import FormField, Suggestions
 
 FIELDS: Final = (
     FormField(
-        id="mode", path="mode", label="mode", kind="choice", choices=("echo", "live"), is_required=True,
+        path="mode", label="mode", kind="choice", choices=("echo", "live"), is_required=True,
         hint="echo is a free test, live calls a model",
     ),
     FormField(
@@ -43,7 +43,7 @@ FIELDS: Final = (
         hint="gate, fallback or repair_retry; empty records the verdict",
     ),
     FormField(
-        id="verifier_id", path="verifier_id", label="output check", hint="from Output checks; live runs only",
+        path="verifier_id", label="output check", hint="from Output checks; live runs only",
         offer=Suggestions(kind=Verifier),
     ),
     FormField(
@@ -52,7 +52,6 @@ FIELDS: Final = (
         offer=Suggestions(kind=Arm),
     ),
 )  # fmt: skip
-"""All fields, in the order of input."""
 
 _START: Final = {"mode": "echo", "data_classes": "public", "max_cost_usd": "0.10", "max_runtime_s": "60"}
 _LIVE_ONLY: Final = frozenset({"verifier_id"})
@@ -78,13 +77,8 @@ def start_values() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunPrefill:
-    """Values copied from an earlier run.
-
-    Attributes:
-        values: Text of the fields; the usual initial text if unknown.
-        unknown: Labels of fields whose values are unknown.
-        left_out: Members of the earlier request that the form cannot send.
-        undefined: What is to be said of those that the interface does not define.
+    """Values copied from an earlier run, with the labels of those that are unknown, the members of its request that the
+    form cannot send, and what is to be said of members that the interface does not define.
     """
 
     run_id: str

@@ -5,6 +5,7 @@ credential handoffs").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, FormField, PageResult, Suggestions
+from runwatch.view.text.format import counted
 from runwatch.view.text.safe_text import line
 
 _DISABLED: Final = {"arms": "saved models", "model_deployments": "models"}
@@ -32,7 +34,6 @@ FIRST_STEP: Final = "step 1 of 4"
 """A connection is prepared, made and tested, and then its models are read."""
 
 _NAMED: Final = 8
-"""Most names of models to show."""
 
 
 def _is_on(connection: SourceConnection) -> bool:
@@ -81,27 +82,19 @@ def _usual_name(entered: PageResult) -> str:
         return source_id
 
 
-def _keyed(connection: SourceConnection) -> str:
-    return ", which takes no key" if connection.auth_scheme == KEYLESS else " with its key"
-
-
-def _with_its_key(connection: SourceConnection) -> str:
-    return "" if connection.auth_scheme == KEYLESS else " and destroys its key"
-
-
 def _takes_key(connection: SourceConnection) -> bool:
     """Whether a key can be given; a server that a user connected without one may get its first key."""
     return _is_on(connection) and (connection.auth_scheme != KEYLESS or connection.source_id in ANY_ADDRESS)
 
 
-def _which_key(connection: SourceConnection) -> str:
-    return "a key" if connection.auth_scheme == KEYLESS else "another key"
-
-
-def _until_then(connection: SourceConnection) -> str:
-    if connection.auth_scheme == KEYLESS:
-        return "It is called without a key until then."
-    return "The key in use stays in use until then."
+def _rotation_text(connection: SourceConnection) -> str:
+    is_keyless = connection.auth_scheme == KEYLESS
+    key = "a key" if is_keyless else "another key"
+    until_then = "It is called without a key" if is_keyless else "The key in use stays in use"
+    return (
+        f"Asks for a private page on which {key} for {quote_name(connection)} is entered. {until_then} until then. No"
+        " key is ever typed here."
+    )
 
 
 def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
@@ -113,29 +106,26 @@ def _same_endpoint(connection: SourceConnection) -> Mapping[str, Any]:
     return body if endpoint is None else {**body, "endpoint": endpoint}
 
 
-def _test_effect(connection: SourceConnection) -> str:
+def _test_text(connection: SourceConnection) -> str:
+    key = ", which takes no key" if connection.auth_scheme == KEYLESS else " with its key"
     count = _named_models(connection)
-    return (
-        f"Each model that was named for it is run once, with the smallest message: {count} in all."
-        if count
-        else "No model is run."
-    )
+    runs = f"Each model that was named for it is run once, with the smallest message: {count} in all."
+    return f"Calls the source of {quote_name(connection)}{key}. {runs if count else 'No model is run.'}"
 
 
-def _sync_effect(connection: SourceConnection) -> str:
-    name, count = quote_name(connection), _named_models(connection)
+def _sync_text(connection: SourceConnection) -> str:
+    count = _named_models(connection)
     added = f", adds the {count} that were named for it" if count else ""
-    return f"Asks the source of {name} for its models{added}, and keeps the list."
+    return f"Asks the source of {quote_name(connection)} for its models{added}, and keeps the list. No model is run."
 
 
 def _named_models(connection: SourceConnection) -> int:
-    """Return the number of models named for a source that lists none."""
     models = (connection.endpoint or {}).get("models")
     return len(models) if isinstance(models, list) else 0
 
 
-def _usable(response: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
+def _usable(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    connection = SourceConnection(dict(response))
     if connection.is_usable:
         failed = [("failed", f"{model.model}: {model.why}") for model in connection.failed_models or ()]
         if not failed:
@@ -148,9 +138,9 @@ def _usable(response: Any) -> list[tuple[str, str]]:
     return [("test", f"the connection cannot be used: {why}"), ("next", advice)]
 
 
-def _connected(response: Any) -> list[tuple[str, str]]:
-    connection = SourceConnection(dict(response)) if isinstance(response, Mapping) else SourceConnection({})
-    return _usable(response) if connection.is_usable else [("next", "test it, then read which models it serves")]
+def _connected(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    is_usable = SourceConnection(dict(response)).is_usable
+    return _usable(response) if is_usable else [("next", "test it, then read which models it serves")]
 
 
 def describe_missing_models(synced: SyncedModels) -> list[str]:
@@ -159,24 +149,19 @@ def describe_missing_models(synced: SyncedModels) -> list[str]:
     if synced.list_failure:
         said.append(f"the list of models could not be read: {line(synced.list_failure)}")
     if synced.left_out:
-        said.append(
-            f"{_count(len(synced.left_out))} left out as not for text, by name or kind: {_names(synced.left_out)}"
-        )
+        left_out = f"{counted(len(synced.left_out), 'model')} left out"
+        said.append(f"{left_out} as not for text, by name or kind: {_names(synced.left_out)}")
     if synced.unlisted:
         said.append(f"the source does not list {_names(synced.unlisted)}, but answered a call of that name")
     return said
 
 
-def _served(response: Any) -> list[tuple[str, str]]:
-    synced = SyncedModels(dict(response) if isinstance(response, Mapping) else {})
+def _served(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    synced = SyncedModels(dict(response))
     found = [each.upstream_ref or each.id for each in synced.deployments or () if each.status == "listed"]
     names = f": {_names(found)}" if found else ""
     missing = [("note", words) for words in describe_missing_models(synced)]
-    return [("serves", f"{_count(len(found))}{names}"), *missing]
-
-
-def _count(models: int) -> str:
-    return f"{models} model{'s' * (models != 1)}"
+    return [("serves", f"{counted(len(found), 'model')}{names}"), *missing]
 
 
 def _names(names: Sequence[str]) -> str:
@@ -184,8 +169,8 @@ def _names(names: Sequence[str]) -> str:
     return f"{', '.join(map(line, names[:_NAMED]))}{more}"
 
 
-def _effects(response: Any) -> list[tuple[str, str]]:
-    effects = response.get("effects") if isinstance(response, Mapping) else None
+def _effects(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    effects = response.get("effects")
     if not isinstance(effects, Mapping):
         return []
     return [
@@ -199,32 +184,28 @@ def _its_models(connection: SourceConnection) -> tuple[str, str]:
     return "models", f"connection_id={connection.id}"
 
 
-def _sync(
-    leads_to: Callable[[SourceConnection], tuple[str, str]] | None = None, step: str = ""
-) -> ResourceAction[SourceConnection]:
-    return ResourceAction[SourceConnection](
-        "sync",
-        "Read its models",
-        "sources sync",
-        step=step,
-        enabled_when=lambda it: it.is_usable,
-        off_because="It is not usable before a test has passed.",
-        mutation=Mutation(
-            operation="postSourceConnectionsByConnectionIdDeploymentsSync",
-            sentence=lambda it: f"{_sync_effect(it)} No model is run.",
-            confirm_label="Read them",
-            members=lambda _: {},
-            invalidates=(SourceConnection, Deployment, CatalogEntry),
-            summarize=_served,
-            leads_to=leads_to,
-        ),
-    )
+def _step(action: ResourceAction[SourceConnection], step: str, **more: Any) -> ResourceAction[SourceConnection]:
+    assert action.mutation is not None
+    return replace(action, step=step, mutation=replace(action.mutation, **more))
 
 
-SYNC: Final = _sync()
-SYNC_NEW: Final = _sync(_its_models, "step 4 of 4")
+SYNC: Final = ResourceAction[SourceConnection](
+    "sync",
+    "Read its models",
+    "sources sync",
+    enabled_when=lambda it: it.is_usable,
+    off_because="It is not usable before a test has passed.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdDeploymentsSync",
+        sentence=_sync_text,
+        confirm_label="Read them",
+        members=lambda _: {},
+        invalidates=(SourceConnection, Deployment, CatalogEntry),
+        summarize=_served,
+    ),
+)
+SYNC_NEW: Final = _step(SYNC, "step 4 of 4", leads_to=_its_models)
 """The first reading of a new connection's models, which can then be saved."""
-
 
 SAVE_MODELS: Final = ResourceAction[SourceConnection](
     "its_models",
@@ -235,30 +216,20 @@ SAVE_MODELS: Final = ResourceAction[SourceConnection](
     leads_to=_its_models,
 )
 
-
-def _test(
-    then: Callable[[SourceConnection], ResourceAction[Any] | None] | None = None, step: str = ""
-) -> ResourceAction[SourceConnection]:
-    return ResourceAction[SourceConnection](
-        "test",
-        "Test it",
-        "sources test",
-        step=step,
-        enabled_when=_is_on,
-        off_because="It is disconnected.",
-        mutation=Mutation(
-            operation="postSourceConnectionsByConnectionIdTest",
-            sentence=lambda it: f"Calls the source of {quote_name(it)}{_keyed(it)}. {_test_effect(it)}",
-            cancel_label="Do not call it",
-            summarize=_usable,
-            then=then,
-        ),
-    )
-
-
-TEST: Final = _test()
-
-TEST_NEW: Final = _test(lambda tested: SYNC_NEW if tested.is_usable else None, "step 3 of 4")
+TEST: Final = ResourceAction[SourceConnection](
+    "test",
+    "Test it",
+    "sources test",
+    enabled_when=_is_on,
+    off_because="It is disconnected.",
+    mutation=Mutation(
+        operation="postSourceConnectionsByConnectionIdTest",
+        sentence=_test_text,
+        cancel_label="Do not call it",
+        summarize=_usable,
+    ),
+)
+TEST_NEW: Final = _step(TEST, "step 3 of 4", then=lambda tested: SYNC_NEW if tested.is_usable else None)
 """The test of a new connection, whose models are not known yet."""
 
 
@@ -314,8 +285,8 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
 )  # fmt: skip
 
 
-def _tested_key_words(body: Any) -> DialogWords:
-    name = line(body.get("display_name") if isinstance(body, Mapping) else None)
+def _tested_key_words(body: Mapping[str, Any]) -> DialogWords:
+    name = line(body.get("display_name"))
     return DialogWords(
         f"Give {name} another key",
         f"Tests connection {name} with the key that was entered. Only if the test passes, that key takes the place of"
@@ -370,8 +341,8 @@ def _handoff_page(
     )
 
 
-def _keyless_words(body: Any) -> DialogWords | None:
-    if not isinstance(body, Mapping) or body.get("auth_scheme") != KEYLESS:
+def _keyless_words(body: Mapping[str, Any]) -> DialogWords | None:
+    if body.get("auth_scheme") != KEYLESS:
         return None
     return DialogWords(
         "Authorise a source without a key",
@@ -418,11 +389,7 @@ CONNECT: Final = ResourceAction[None](
 
 
 def connect_server(address: str, *, needs_key: bool) -> ResourceAction[None]:
-    """Return the action that connects a model server with OpenAI's protocol.
-
-    Args:
-        address: Its address; empty for one that the user types.
-    """
+    """Return the action that connects a server with OpenAI's protocol; without an address the user types it."""
     scheme = "api_key" if needs_key else KEYLESS
     mutation = _connecting(
         lambda _: OPENAI_COMPATIBLE,
@@ -465,14 +432,19 @@ ROTATE: Final = ResourceAction[SourceConnection](
     label_for=lambda it: "Give it a key" if it.auth_scheme == KEYLESS else None,
     mutation=Mutation(
         operation="postSourceCredentialHandoffs",
-        sentence=lambda it: f"Asks for a private page on which {_which_key(it)} for {quote_name(it)} is"
-        " entered."
-        f" {_until_then(it)} No key is ever typed here.",
+        sentence=_rotation_text,
         members=_same_endpoint,
         request="source.HandoffRequest",
         private_page=_handoff_page("enter another key of the source", ROTATE_TO_KEY, _rotation_for),
     ),
 )  # fmt: skip
+
+
+def _disconnection_text(connection: SourceConnection) -> str:
+    key = "" if connection.auth_scheme == KEYLESS else " and destroys its key"
+    effect = "Its models and the saved models that use them are disabled with it."
+    return f"Disconnects {quote_name(connection)} for good{key}. {effect}"
+
 
 DISCONNECT: Final = ResourceAction[SourceConnection](
     "disconnect", "Disconnect it", "sources disconnect", is_destructive=True,
@@ -480,8 +452,7 @@ DISCONNECT: Final = ResourceAction[SourceConnection](
     enabled_when=_is_on, off_because="It is disconnected already.",
     mutation=Mutation(
         operation="deleteSourceConnectionsByConnectionId",
-        sentence=lambda it: f"Disconnects {quote_name(it)} for good{_with_its_key(it)}. Its models and the"
-        " saved models that use them are disabled with it.",
+        sentence=_disconnection_text,
         cancel_label="Keep it connected",
         invalidates=(SourceConnection, Deployment, CatalogEntry, Arm),
         summarize=_effects,

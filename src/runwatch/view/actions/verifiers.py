@@ -16,7 +16,6 @@ SCORING: Final = {"correctness": "boolean_anchors", "quality": "scalar_0_1"}
 """The only scoring of output checks (manual: interface, "Verifiers")."""
 
 FACTS: Final = ("reachability", "authentication", "response_compatibility")
-"""Facts that a probe checks, in order."""
 
 CONNECTION: Final = KeyedEndpoint(
     noun="output check",
@@ -78,8 +77,8 @@ def probe_facts(probe: Probe) -> list[tuple[str, str]]:
 
 
 def _result_rows(member: str) -> Any:
-    def rows(response: Any) -> list[tuple[str, str]]:
-        probe = response.get(member) if isinstance(response, Mapping) else None
+    def rows(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+        probe = response.get(member)
         return probe_facts(Probe(dict(probe))) if isinstance(probe, Mapping) else []
 
     return rows

@@ -10,23 +10,20 @@ from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
 
 EVENT_TYPES: Final = ("execution.completed", "execution.failed", "execution.cancelled", "execution.expired")
-"""Events that a webhook can subscribe to."""
-
 
 _COPY_NOTE: Final = "the signing secret is shown only once; store it now"
 _NO_COPY_NOTE: Final = "the service did not show the secret; 'runwatch webhooks rotate' gives another one"
 
 
-def _minted(response: Any) -> list[tuple[str, str]]:
-    """Return the signing secret, which the service sends only this once."""
-    secret = response.get("secret") if isinstance(response, Mapping) else None
+def _minted(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    secret = response.get("secret")
     if not isinstance(secret, str) or not secret:
         return [("secret", "shown only once; rotate it if it is lost")]
     return [("secret", secret), ("", "It is shown only once and not stored. Copy it before you close this.")]
 
 
-def _dropped(response: Any) -> list[tuple[str, str]]:
-    effects = response.get("effects") if isinstance(response, Mapping) else None
+def _dropped(response: Mapping[str, Any]) -> list[tuple[str, str]]:
+    effects = response.get("effects")
     count = effects.get("deliveries_dropped") if isinstance(effects, Mapping) else None
     return [("dropped", f"{count} waiting deliver{'y' if count == 1 else 'ies'}")] if isinstance(count, int) else []
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runwatch.base.text import cell_width
-from runwatch.view.detail.plots import ChartBar, Value, bars_with_numbers, pattern_legend
+from runwatch.view.detail.plots import Value, draw_bar, draw_stack, largest_value, pattern_legend
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
@@ -21,6 +21,11 @@ _MARK: Final = 4
 
 _WORTH: Final = 12
 """Minimum bar width, in cells. Below it the text after the numbers is dropped."""
+
+MIN_BAR_CELLS: Final = 4
+"""Minimum width of a bar. Below it the number is shown alone."""
+
+_GAP: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +62,34 @@ def bar_section(
 ) -> list[DetailSection]:
     """Return a section of bars; an empty list if there is nothing to draw.
 
-    Args:
-        series: Names of the parts of each bar, for a last line that says which pattern is which.
+    With the names of a series, a last line says which pattern is which part of the bars.
     """
     if not plotted:
         return []
-    room = room_of([row.label for row in plotted]) - _MARK
-    numbers = max(cell_width(row.number) for row in plotted)
-    words = [_row_text(row, numbers) for row in plotted]
-    widest = max(map(cell_width, words))
-    if room - widest < _WORTH:
-        words, widest = [fit(row.number, numbers, "right") for row in plotted], numbers
-    # Numbers are right-aligned; the text after them is left-aligned.
-    bars = [ChartBar(row.value, fit(text, widest), row.parts) for row, text in zip(plotted, words, strict=True)]
-    drawn = bars_with_numbers(bars, room, context.glyphs, largest=largest)
-    lines = tuple(
-        # Pad lines that are links, so their marks are aligned.
-        DetailLine(
-            row.label, text if row.target is not None else line(text.rstrip(" "), None), row.role, target=row.target
-        )
-        for row, text in zip(plotted, drawn, strict=True)
-    )
+    glyphs = context.glyphs
+    cells = room_of([row.label for row in plotted]) - _MARK
+    number_cells = max(cell_width(row.number) for row in plotted)
+    numbers = [fit(row.number, number_cells, "right") for row in plotted]
+    texts = [line(f"{text}  {row.more}" if row.more else text) for row, text in zip(plotted, numbers, strict=True)]
+    if cells - max(map(cell_width, texts)) < _WORTH:
+        texts = numbers
+    text_cells = min(max(map(cell_width, texts)), max(0, cells))
+    bar_cells = cells - text_cells - _GAP
+    top = largest_value([row.value for row in plotted]) if largest is None else largest
+    lines = []
+    for row, text in zip(plotted, texts, strict=True):
+        shown = fit(text, text_cells, mark=glyphs.ellipsis)
+        if bar_cells >= MIN_BAR_CELLS:
+            bar = (
+                draw_stack(row.parts, top, bar_cells, glyphs)
+                if row.parts
+                else draw_bar(row.value, top, bar_cells, glyphs)
+            )
+            shown = line(f"{bar}{' ' * _GAP}{shown}", None)
+        if row.target is None:
+            # Only lines that are links are padded, so that their marks are aligned.
+            shown = line(shown.rstrip(" "), None)
+        lines.append(DetailLine(row.label, shown, row.role, target=row.target))
     if series and any(row.parts for row in plotted):
-        lines += (DetailLine(line(""), pattern_legend(series, context.glyphs), Role.QUIET),)
-    return [DetailSection(line(title), lines)]
-
-
-def _row_text(one: ChartRow, numbers: int) -> SafeText:
-    number = fit(one.number, numbers, "right")
-    return line(f"{number}  {one.more}" if one.more else number)
+        lines.append(DetailLine(line(""), pattern_legend(series, glyphs), Role.QUIET))
+    return [DetailSection(line(title), tuple(lines))]

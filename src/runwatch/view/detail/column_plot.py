@@ -17,10 +17,9 @@ from runwatch.view.detail.plots import (
     column_width,
     draw_column_chart,
     draw_stack,
-    fill_patterns,
     largest_value,
 )
-from runwatch.view.text.format import money
+from runwatch.view.text.format import counted, money
 from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
@@ -75,11 +74,8 @@ class PlotGrouping:
 
 
 class PlotPlace(NamedTuple):
-    """What the user looks at in a plot.
-
-    Attributes:
-        day: The chosen day; empty for the last one.
-        grouping: The number of the chosen grouping, counted from 1; 0 for none.
+    """What the user looks at in a plot: a day, empty for the last one, and the number of a grouping from 1; 0 for
+    none.
     """
 
     day: str = ""
@@ -87,13 +83,7 @@ class PlotPlace(NamedTuple):
 
 
 class ColumnsInSight(NamedTuple):
-    """Where the columns of a drawn plot are.
-
-    Attributes:
-        first: The number of the first day in sight.
-        shown: How many are in sight.
-        step: Cells from one column to the next.
-    """
+    """The first day in sight of a drawn plot, how many are in sight, and the cells from one column to the next."""
 
     first: int
     shown: int
@@ -107,12 +97,7 @@ class ColumnsInSight(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlot:
-    """A plot of at least one day.
-
-    Attributes:
-        days: The days in order.
-        groupings: The ways to divide the columns.
-    """
+    """A plot of at least one day, with the ways to divide its columns."""
 
     days: tuple[PlotDay, ...]
     groupings: tuple[PlotGrouping, ...] = ()
@@ -198,7 +183,7 @@ class ColumnPlot:
             return line(name, 24) + (f" {least}{money(value, is_part=is_partial)}" if value else "")
 
         own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
-        every = list(zip(fill_patterns(glyphs), grouping.series, own, strict=False))
+        every = list(zip(glyphs.patterns, grouping.series, own, strict=False))
         # Others stay last.
         every.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
         named = [entry for entry in every if entry[2] is None or entry[2]] or every
@@ -221,10 +206,7 @@ class ColumnPlot:
 
     def _axis(self, seen: ColumnsInSight, width: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
         """Format the first and the last day in sight, and what there is in all days: between them, or on a second row
-        if there is no room for that.
-
-        Args:
-            width: The cells of the columns, of ``cells`` in all.
+        where the ``width`` of the columns has no room for that.
         """
         last = seen.first + seen.shown - 1
         before = glyphs.ellipsis if seen.first else ""
@@ -259,11 +241,9 @@ class ColumnPlot:
         unknown = sum(day.value is None for day in partial)
         known_part = len(partial) - unknown
         if unknown:
-            words.append(
-                f"{unknown} day{'s' * (unknown != 1)} unknown{f', {known_part} in part' if known_part else ''}"
-            )
+            words.append(f"{counted(unknown, 'day')} unknown{f', {known_part} in part' if known_part else ''}")
         elif known_part:
-            words.append(f"{known_part} day{'s' * (known_part != 1)} known in part")
+            words.append(f"{counted(known_part, 'day')} known in part")
         return line(", ".join(words), None)
 
 
@@ -298,12 +278,10 @@ def group_by_series(
 
 
 def _short(day: PlotDay) -> SafeText:
-    """Return a day without its year."""
     return line(day.name[5:], 10)
 
 
 def _day_text(day: PlotDay, x: int, cells: int, glyphs: Glyphs) -> SafeText:
-    """Tell a day beside the mark below its column."""
     words = line(f"{line(day.name, 10)}  {day.words}", None)
     before, after = x - 1, cells - x - 2
     if cell_width(words) <= after or after >= before:

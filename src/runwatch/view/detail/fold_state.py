@@ -26,11 +26,8 @@ class FoldState:
         self._chosen: dict[tuple[str, FoldKey], bool] = {}
 
     def is_folded(self, about: str, key: FoldKey, count: int) -> bool:
-        """Whether a part is folded.
-
-        Args:
-            about: Subject of the details, such as the name of a resource.
-            count: Number of its lines; ignored for sections.
+        """Whether a part of the details of a subject is folded; a section is not by itself, however many lines it
+        has.
         """
         return self._chosen.get((about, key), len(key) > 1 and count > FOLD_THRESHOLD_LINES)
 
@@ -40,8 +37,6 @@ class FoldState:
 
 @dataclass(frozen=True, slots=True)
 class FoldHeader:
-    """The head line of a part."""
-
     key: FoldKey
     count: int
     is_folded: bool
@@ -72,13 +67,10 @@ class VisibleLine(NamedTuple):
 def visible_lines(
     title: SafeText, lines: Sequence[DetailLine], is_folded: Callable[[FoldKey, int], bool]
 ) -> list[VisibleLine]:
-    """Return the visible lines of a tree.
+    """Return the visible lines of a tree below a heading.
 
-    A line belongs to the nearest line before it that has a lower level.
-
-    Args:
-        title: Heading above the tree.
-        is_folded: Returns whether the part with this key and number of lines is folded.
+    A line belongs to the nearest line before it that has a lower level. ``is_folded`` gets the key of a part and its
+    number of lines.
     """
     counts, follows, labels = _measured(lines)
     found: list[VisibleLine] = []

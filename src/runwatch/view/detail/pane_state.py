@@ -42,7 +42,6 @@ _STALE_STATES = frozenset(
     {LoadState.STALE, LoadState.RATE_LIMITED, LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED}
 )
 
-
 FAILED_STATES = frozenset(
     {LoadState.OFFLINE, LoadState.NO_ANSWER, LoadState.NOT_AUTHORISED, LoadState.NOT_OFFERED, LoadState.ERROR}
 )
@@ -112,20 +111,21 @@ def outage_text(failure: ReadFailure | None) -> str:
     return f"error {failure.problem.status}"
 
 
-def lost_text(since: datetime, came: str, again_s: float, context: RenderContext) -> str:
-    """Say since when the service is lost, and how often the console looks for it.
+def lost_text(since: datetime, came: str, context: RenderContext) -> str:
+    """Say since when the service is lost.
 
-    Args:
-        came: What it sends in place of answers; empty if nothing comes.
-        again_s: Seconds between two attempts.
+    ``came`` is what it sends in place of answers; empty if nothing comes.
     """
     lost = LoadState.NO_ANSWER if came else LoadState.OFFLINE
-    return f"{lost} since {time_of_day(since, context)}, trying again every {again_s:.0f} s"
+    return f"{lost} since {time_of_day(since, context)}"
 
 
 def _again_text(state: PaneState, context: RenderContext) -> str:
-    """Say that a list whose last read failed is being read again, or waits for that."""
-    if state.waiting_s is None or state.waiting_s < SHOWN_READ_S:
+    """Say that a list whose last read failed is being read again, or waits for that.
+
+    Of a lost service, the header says how often it is tried; each try would come and go here.
+    """
+    if state.waiting_s is None or state.waiting_s < SHOWN_READ_S or state.is_lost:
         return limit_wait_text(state.budget_s)
     return f"reading again{context.glyphs.ellipsis} {state.waiting_s:.0f}s"
 
@@ -155,8 +155,7 @@ def read_failure_span(
 ) -> tuple[SafeText, Role]:
     """Describe the last failure to read a run's events, with its time where that is known.
 
-    Args:
-        hold_s: Seconds until a 429 lets reads through; 0 without one.
+    A 429 lets reads through in ``hold_s`` seconds; 0 without one.
     """
     at = f" at {time_of_day(failed_at, context)}" if failed_at else ""
     if failure.kind is FailureKind.RATE_LIMITED:
@@ -180,11 +179,7 @@ def freshness_text(age_s: float | None) -> str:
 def empty_state_lines(
     spec: ResourceSpec[Any], state: PaneState, context: RenderContext, key_of: KeyLookup, *, can_create: bool = True
 ) -> tuple[SafeText, ...]:
-    """Return the text of a pane without rows: why there are none and what to do next, with the current keys.
-
-    Args:
-        can_create: Whether a record can be created here.
-    """
+    """Return the text of a pane without rows: why there are none and what to do next, with the current keys."""
     refresh = key_of("screen.refresh")
     failure = state.failure
     again = _again_text(state, context).capitalize()

@@ -8,71 +8,28 @@ length; the number beside it shows its sign.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from math import ceil
 from typing import Final
 
-from runwatch.base.text import cell_width
-from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs
+from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 Value = Decimal | int | None
 """A value to draw; ``None`` if unknown."""
 
-MIN_BAR_CELLS: Final = 4
-"""Minimum width of a bar. Below it the number is shown alone."""
-
-_GAP: Final = 2
 _WIDEST_COLUMN: Final = 3
 _SHARES: Final = Context(prec=12, Emin=-999_999, Emax=999_999)
 """Amounts may have up to a thousand digits; a chart needs a dozen."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """Glyphs of increasing fill.
-
-    Attributes:
-        along: Parts of a cell of a horizontal bar, from the smallest to full.
-        up: Parts of a cell of a column, from zero to full.
-    """
-
-    along: str
-    up: str
-
-
-_STEPS: Final = {UNICODE: _Steps("▏▎▍▌▋▊▉█", "▁▂▃▄▅▆▇█"), ASCII: _Steps("#", "_.:-=+*#")}
-
-
-_PATTERNS: Final = {UNICODE: "█▒░▓", ASCII: "#=.%"}
 
 MAX_SERIES: Final = 4
 """Most series that differ by their pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartBar:
-    """One line of a chart.
-
-    Attributes:
-        parts: The parts of the value, in order, each drawn in a pattern of its own; empty for one bar.
-    """
-
-    value: Value
-    shown: SafeText
-    parts: tuple[Value, ...] = ()
-
-
-def fill_patterns(glyphs: Glyphs) -> str:
-    """Return :data:`MAX_SERIES` glyphs that tell stretches or series apart without color."""
-    return _PATTERNS.get(glyphs, _PATTERNS[ASCII])
-
-
 def pattern_legend(names: Sequence[str], glyphs: Glyphs) -> SafeText:
     """Return what each pattern means: ``█ usage   ▒ fee``."""
-    patterns = fill_patterns(glyphs)
-    return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in zip(patterns, names, strict=False)), None)
+    named = zip(glyphs.patterns, names, strict=False)
+    return line("   ".join(f"{pattern} {line(name, 24)}" for pattern, name in named), None)
 
 
 def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
@@ -87,38 +44,16 @@ def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyph
         # Rounding goes to the largest part, where it is the smallest error.
         most = max(range(len(sizes)), key=lambda number: (sizes[number], known[number]))
         sizes[most] += 1 if sum(sizes) < filled else -1
-    drawn = "".join(pattern * size for pattern, size in zip(fill_patterns(glyphs), sizes, strict=False))
+    drawn = "".join(pattern * size for pattern, size in zip(glyphs.patterns, sizes, strict=False))
     return fit(line(drawn, None), max(0, cells))
 
 
 def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
     """Draw a horizontal bar in exactly ``cells`` cells; it is full if the value is the largest."""
-    steps = _steps(glyphs).along
+    steps = glyphs.bar_steps
     filled = _part(value, largest, cells * len(steps))
     whole, rest = divmod(filled, len(steps))
     return fit(line(steps[-1] * whole + (steps[rest - 1] if rest else ""), None), max(0, cells))
-
-
-def bars_with_numbers(
-    shown: Sequence[ChartBar], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None
-) -> list[SafeText]:
-    """Draw a bar and its number for each line of a chart, in at most ``cells`` cells, without labels.
-
-    Numbers are right-aligned. If there is no room for both, bars are dropped.
-    """
-    numbers = min(max((cell_width(bar.shown) for bar in shown), default=0), max(0, cells))
-    room = cells - numbers - _GAP
-    top = largest_value([bar.value for bar in shown]) if largest is None else largest
-    drawn = [_draw_one(bar, top, room, glyphs) if room >= MIN_BAR_CELLS else line("") for bar in shown]
-    gap = " " * _GAP if room >= MIN_BAR_CELLS else ""
-    return [
-        line(f"{left}{gap}{fit(bar.shown, numbers, 'right', glyphs.ellipsis)}", None)
-        for left, bar in zip(drawn, shown, strict=True)
-    ]
-
-
-def _draw_one(one: ChartBar, largest: Value, cells: int, glyphs: Glyphs) -> SafeText:
-    return draw_stack(one.parts, largest, cells, glyphs) if one.parts else draw_bar(one.value, largest, cells, glyphs)
 
 
 def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = "") -> SafeText:
@@ -140,12 +75,11 @@ def draw_span(start: float, end: float, cells: int, fill: str, *, mark: str = ""
 def draw_sparkline(values: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE, *, largest: Value = None) -> SafeText:
     """Draw a sparkline of the last ``cells`` values, one cell each; unknown values are gaps.
 
-    Args:
-        largest: Value of a full cell; by default the largest of the values drawn.
+    A full cell is the largest of the values drawn, unless another value is given for it.
     """
     last = list(values[len(values) - cells :] if 0 < cells < len(values) else values if cells > 0 else ())
     top = largest_value(last) if largest is None else largest
-    steps = _steps(glyphs).up
+    steps = glyphs.column_steps
     return line("".join(" " if value is None else steps[_part(value, top, len(steps) - 1)] for value in last), None)
 
 
@@ -155,16 +89,13 @@ def draw_column_chart(
     """Draw a column for each of the last values that fit, ``rows`` rows high, top row first.
 
     A column is up to three cells wide, with a gap of one cell if there is room. Zero is drawn as a line in the lowest
-    row.
-
-    Args:
-        largest: Value of a full column; by default the largest of the values drawn.
+    row. A full column is the largest of the values drawn, unless another value is given for it.
     """
     if rows < 1 or cells < 1 or not values:
         return []
     width, gap = column_width(len(values), cells)
     last = list(values[-((cells + gap) // (width + gap)) :])
-    steps = _steps(glyphs).up
+    steps = glyphs.column_steps
     top = largest_value(last) if largest is None else largest
     heights = [None if value is None else _part(value, top, rows * len(steps)) for value in last]
     drawn = []
@@ -182,7 +113,7 @@ def column_width(count: int, cells: int) -> tuple[int, int]:
     return 1, 0
 
 
-def _column_glyph(height: int | None, row: int, steps: str) -> str:
+def _column_glyph(height: int | None, row: int, steps: Sequence[str]) -> str:
     """Return the glyph of a column in a row counted from the bottom; zero is drawn in the lowest row."""
     if height is None:
         return " "
@@ -206,7 +137,3 @@ def _part(value: Value, largest: Value, steps: int) -> int:
 def largest_value(values: Sequence[Value]) -> Value:
     """Return the largest known value; ``None`` if none is known."""
     return max((value for value in values if value is not None), default=None)
-
-
-def _steps(glyphs: Glyphs) -> _Steps:
-    return _STEPS.get(glyphs, _STEPS[ASCII])

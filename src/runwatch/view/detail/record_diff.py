@@ -10,18 +10,14 @@ from runwatch.base.json import dumps
 from runwatch.records.receipt import Receipt
 from runwatch.records.spend import AMOUNTS, TOKENS, unknown_calls, unknown_token_calls
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import UNKNOWN, grouped_number
+from runwatch.view.text.format import UNKNOWN, counted
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that differs between two records.
-
-    Attributes:
-        path: Path with dots and brackets.
-        left: Value in the first record; :data:`runwatch.view.text.json_paths.MISSING` if it has none.
-        right: The same for the second record.
+    """A value that differs between two records, by its path with dots and brackets; in a record without it, it is
+    :data:`runwatch.view.text.json_paths.MISSING`.
     """
 
     path: str
@@ -37,12 +33,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """One value of two records as safe text.
-
-    Attributes:
-        left: Value in the first record; of an object or array whose parts are compared one by one, how many it has;
-            ``None`` if there is none, which differs from ``null``.
-        right: The same for the second record.
+    """One value of two records as safe text: of an object or array whose parts are compared one by one, how many it
+    has; ``None`` if there is none, which differs from ``null``.
     """
 
     path: SafeText
@@ -73,7 +65,6 @@ def _is_own_id(path: json_paths.JsonPath) -> bool:
 
 
 def _repeats_ids(ids: tuple[Any, Any], one: Any, other: Any) -> bool:
-    """Return whether two texts are the same but for the ids of their records."""
     mine, theirs = ids
     if not all(isinstance(text, str) and text for text in (mine, theirs, one, other)):
         return False
@@ -103,8 +94,7 @@ def _count_parts(whole: Any) -> SafeText | None:
     """Return how many parts a value has that is compared part by part; ``None`` if it is missing."""
     if not isinstance(whole, (Mapping, list)):
         return None
-    noun = "member" if isinstance(whole, Mapping) else "item"
-    return line(f"{grouped_number(len(whole))} {noun}{'s' * (len(whole) != 1)}")
+    return counted(len(whole), "member" if isinstance(whole, Mapping) else "item")
 
 
 def diff_records(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:

@@ -23,14 +23,11 @@ from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, StyledText, with_role
 
 TYPE_MISMATCH: Final = "not of the expected type"
-"""Note beside a value of the wrong type."""
 
 OTHER_MEMBERS: Final = "Other fields"
-"""Heading for members that no section claims."""
 
 NO_VALUE: Final = "without a value"
 """Label of the one line that names the null or empty members of sections that are left out."""
-
 
 ADVICE: Final = frozenset({"detail", "status_reason"})
 """Members in which the service names commands, without knowing how it was chosen."""
@@ -58,6 +55,11 @@ class DetailLine:
     does: str = ""
     level: int = 0
     hanging: int = 0
+
+
+def text_line(label: object, text: object, role: Role = Role.PLAIN, **more: Any) -> DetailLine:
+    """Return a line whose label and value are cleaned and cut as :func:`line` does; ``more`` is as for the class."""
+    return DetailLine(line(label), line(text), role, **more)
 
 
 @dataclass(frozen=True, slots=True)

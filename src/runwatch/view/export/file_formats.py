@@ -12,6 +12,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
 
@@ -177,15 +178,15 @@ def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterato
     Args:
         rows: One value per column: text, number, boolean, ``None`` for an empty cell, or any decoded JSON.
     """
-    yield _csv_line(heads)
-    for row in rows:
-        yield _csv_line(row)
+    for row in chain((heads,), rows):
+        yield csv_line(map(csv_value, row))
 
 
-def _csv_line(values: Sequence[object]) -> str:
+def csv_line(cells: Iterable[str]) -> str:
+    """Return one line of CSV with its newline, quoted where it has to be."""
     text = io.StringIO()
     # The writer only quotes characters of its own line end, and a carriage return in a cell also ends a line.
-    csv.writer(text, lineterminator="\r\n").writerow([csv_value(value) for value in values])
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
     return text.getvalue().removesuffix("\r\n") + "\n"
 
 

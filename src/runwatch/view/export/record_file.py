@@ -27,7 +27,6 @@ from runwatch.view.spec.resource import ResourceSpec
 _PIECE: Final = 1 << 18
 _HEAD: Final = 65_536
 _LINES: Final = 256
-"""Number of lines processed together."""
 
 _HINT: Final = "runwatch opens its own JSON and NDJSON exports, support bundles, and responses of the service."
 
@@ -201,7 +200,6 @@ def _items(text: str, filed: RecordFile, kinds: _Kinds) -> Generator[float, None
 
 
 def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
-    """Add one JSON value: a record, a list of records, or a bundle."""
     if is_bundle(value):
         filed.is_bundle = True
         around, problems, requests, runs = parse_bundle(value)

@@ -11,15 +11,14 @@ from runwatch.records.template import Blocker
 from runwatch.view.export.file_formats import FileFormat, csv_table, markdown_table, markdown_text
 from runwatch.view.templates.decisions import CHANGED
 from runwatch.view.templates.eligibility import TemplateFacts, eligibility_label
+from runwatch.view.text.format import counted
 
 HEADER: Final = (
     "template", "version", "lane", "eligible", "blocker", "detail", "next_action", "what_to_do", "decision", "reason",
     "decided_at", "decided_on",
 )  # fmt: skip
-"""The columns, the same in every report."""
 
 MULTI_PROFILE_HEADER: Final = ("profile", *HEADER)
-"""The columns of a report on several profiles."""
 
 _TEMPLATE: Final = (
     "template",
@@ -36,11 +35,7 @@ _BLOCKER: Final = ("template", "blocker", "detail", "next_action", "what_to_do")
 
 
 class ProfileTemplates(NamedTuple):
-    """One profile in a report on several profiles.
-
-    Attributes:
-        failure: Why its templates could not be read; empty if they were.
-    """
+    """One profile in a report on several profiles; with a failure if its templates could not be read."""
 
     profile: str
     templates: Sequence[TemplateFacts]
@@ -48,11 +43,8 @@ class ProfileTemplates(NamedTuple):
 
 
 def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile: str, at: datetime) -> Iterator[str]:
-    """Yield the report as the text of a file.
-
-    Args:
-        form: ``csv`` is one table with a row per blocker; anything else is Markdown with separate tables for templates
-            and blockers.
+    """Yield the report as the text of a file: as CSV one table with a row per blocker, else Markdown with separate
+    tables for templates and blockers.
     """
     if form == "csv":
         yield from csv_table(HEADER, report_rows(templates))
@@ -63,16 +55,14 @@ def render_report(form: FileFormat, templates: Sequence[TemplateFacts], profile:
 
 
 def render_multi_profile_report(form: FileFormat, reports: Sequence[ProfileTemplates], at: datetime) -> Iterator[str]:
-    """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each.
-
-    Args:
-        reports: Templates of each profile. Markdown also states read failures.
+    """Yield the report on several profiles: one table with a profile column, or in Markdown a section for each, with
+    its read failure if there is one.
     """
     if form == "csv":
         yield from csv_table(MULTI_PROFILE_HEADER, multi_profile_rows(reports))
         return
     yield "# Eligibility of templates\n\n"
-    yield f"{len(reports)} profile{'s' * (len(reports) != 1)}, {format_iso(at)}.\n"
+    yield f"{counted(len(reports), 'profile')}, {format_iso(at)}.\n"
     for report in reports:
         yield f"\n## Profile {markdown_text(report.profile)}\n\n"
         if report.failure:
@@ -91,7 +81,7 @@ def multi_profile_rows(reports: Iterable[ProfileTemplates]) -> Iterator[tuple[st
 
 def _count(templates: Sequence[TemplateFacts]) -> str:
     blocked = sum(facts.template.eligible is False for facts in templates)
-    return f"{len(templates)} template{'s' * (len(templates) != 1)}, {blocked} blocked"
+    return f"{counted(len(templates), 'template')}, {blocked} blocked"
 
 
 def _tables(templates: Sequence[TemplateFacts], heading: str) -> Iterator[str]:

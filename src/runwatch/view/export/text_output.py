@@ -5,15 +5,13 @@ Only JSON is exact: it has every value as sent, in ASCII.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runwatch.base.json import dumps
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
-from runwatch.view.export.file_formats import guard_formula, with_unknown_spend
+from runwatch.view.export.file_formats import csv_line, guard_formula, with_unknown_spend
 from runwatch.view.export.receipt_rows import SLICE_COLUMNS, csv_heads, csv_rows
 from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.table.column_choice import member_column
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine
 
 GAP: Final = "  "
-"""The gap between two columns."""
 
 LABEL_CELLS: Final = 48
 """Maximum width of the label column in a detail; longer labels shift their value to the right."""
@@ -122,11 +119,7 @@ def _detail_lines(label: SafeText, entry: DetailLine, label_width: int) -> Itera
 
 
 def select_members(raw: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the members at some dotted paths. Missing ones are omitted.
-
-    Args:
-        fields: The path of each member by its key in the result.
-    """
+    """Return the members at some dotted paths, which ``fields`` has by their key; missing ones are omitted."""
     found = {name: json_paths.get_at(raw, json_paths.parse_path(path)) for name, path in fields.items()}
     return {name: value for name, value in found.items() if value is not json_paths.MISSING}
 
@@ -147,7 +140,6 @@ def json_array_lines(values: Iterable[Any], fields: Mapping[str, str] | None = N
 
 
 def json_record(value: Any, fields: Mapping[str, str] | None = None) -> str:
-    """Return one JSON value, indented, exactly as sent."""
     return dumps(project(value, fields), indent=2)
 
 
@@ -201,9 +193,7 @@ def _csv_rows(
 
 
 def _csv_line(values: Sequence[object]) -> SafeText:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([csv_cell(value) for value in values])
-    return line(text.getvalue(), None)
+    return line(csv_line(map(csv_cell, values)).removesuffix("\n"), None)
 
 
 def csv_cell(value: object) -> SafeText:

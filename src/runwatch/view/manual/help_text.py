@@ -8,7 +8,7 @@ from typing import Final
 from runwatch import __version__
 from runwatch.base.memory import resident_bytes
 from runwatch.base.paths import Paths
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import FILTER_FORMS
 from runwatch.view.text.format import byte_size
 from runwatch.view.text.glyphs import ASCII, UNICODE, Glyphs, Role
@@ -36,12 +36,28 @@ STATES: Final = (
     ("error", Role.BAD, "The response was a problem. The list of problems has its instance id."),
     ("partial", Role.WARN, "An item in the response was not a record. The rest is shown."),
     ("final", Role.QUIET, "The run has ended and will not change."),
-    ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
-    ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
-    ("ended", Role.QUIET, "The run has ended, and no further event comes."),
+    (
+        "not read since 14:05",
+        Role.BAD,
+        "The service does not respond since then. What is shown, also that a run is live, is from before.",
+    ),
     ("no event yet", Role.QUIET, "The service has said that there is none; before that it is loading…"),
 )
 """The states shown in the lower left of a frame (manual: decisions, "Interface conventions")."""
+
+UPPER_STATES: Final = (
+    ("follow", Role.LIVE, "The newest event stays in sight."),
+    ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
+    ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
+    ("ended", Role.QUIET, "The run has ended, and no further event comes."),
+    (
+        "2 ended unseen",
+        Role.QUIET,
+        "On the wall and in the tail of all live runs: so many began and ended between two reads of the list of runs."
+        " Runs lists them.",
+    ),
+)
+"""The states shown in the upper edge of a frame, or on the wall in the line above the tiles."""
 
 FACTS: Final = (
     (
@@ -100,7 +116,6 @@ FACTS: Final = (
 by action id.
 """
 
-
 _OWN_MARKS: Final = {
     "▲": "beside a heading: sorted by it, the smallest or oldest first",
     "▼": "beside a heading: sorted by it, the largest or newest first",
@@ -109,7 +124,6 @@ _OWN_MARKS: Final = {
     "›": "after a value: a link, which enter opens",
     "±": "on a pin: changed since you looked at it",
 }
-"""Marks of the console itself, and their meanings."""
 
 
 def legend_section(glyphs: Glyphs) -> DetailSection:
@@ -135,10 +149,9 @@ def legend_section(glyphs: Glyphs) -> DetailSection:
     return DetailSection(
         line("Symbols, and their ASCII forms" if len(sets) > 1 else "Symbols"),
         tuple(
-            DetailLine(line("   ".join(getattr(each, name) for each in sets)), line(meaning), role)
-            for name, role, meaning in marks
+            text_line("   ".join(getattr(each, name) for each in sets), meaning, role) for name, role, meaning in marks
         )
-        + tuple(DetailLine(line(label), line("; ".join(meanings))) for label, meanings in own.items()),
+        + tuple(text_line(label, "; ".join(meanings)) for label, meanings in own.items()),
     )
 
 
@@ -147,12 +160,18 @@ def reference_sections(paths: Paths, key_of: KeyLookup, glyphs: Glyphs) -> list[
     return [
         legend_section(glyphs),
         DetailSection(line("Filters, for every list and for events"), _lines(dict(FILTER_FORMS))),
-        DetailSection(
-            line("States of a pane, in the lower left of its frame"),
-            tuple(
-                DetailLine(line(insert_keys(name, key_of)), line(insert_keys(meaning, key_of)), role)
-                for name, role, meaning in STATES
-            ),
+        *(
+            DetailSection(
+                line(title),
+                tuple(
+                    text_line(insert_keys(name, key_of), insert_keys(meaning, key_of), role)
+                    for name, role, meaning in states
+                ),
+            )
+            for title, states in (
+                ("States of a pane, in the lower left of its frame", STATES),
+                ("States of a pane, above it", UPPER_STATES),
+            )
         ),
         DetailSection(
             line("Files, version and memory"),
@@ -193,4 +212,4 @@ def _holds(entry: DetailLine, words: list[str]) -> bool:
 
 
 def _lines(texts: Mapping[str, str]) -> tuple[DetailLine, ...]:
-    return tuple(DetailLine(line(label), line(text)) for label, text in texts.items())
+    return tuple(text_line(label, text) for label, text in texts.items())

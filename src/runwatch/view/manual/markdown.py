@@ -27,11 +27,7 @@ _CELL: Final = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading.
-
-    Attributes:
-        level: 1 for the title of a page.
-    """
+    """A heading; its level is 1 for the title of a page."""
 
     level: int
     text: str
@@ -39,12 +35,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph or a list item.
-
-    Attributes:
-        text: Text on one line.
-        mark: List mark with its trailing space; empty for a paragraph.
-    """
+    """A paragraph, or a list item with its mark and a space, on one line."""
 
     text: str
     mark: str = ""
@@ -121,11 +112,8 @@ def layout_block(block: Block, width: int) -> list[str]:
 
 
 def select_matches(block: Block, words: Sequence[str]) -> Block | None:
-    """Return the part of a block that contains all words: the matching rows of a table, or any other block whole; else
-    ``None``.
-
-    Args:
-        words: Case-folded words.
+    """Return the part of a block that contains all (case-folded) words: the matching rows of a table, any other block
+    whole, or ``None``.
     """
 
     def matches(text: str) -> bool:
@@ -147,7 +135,6 @@ def _continues(mark: str, following: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Remove the markup of links, pictures and emphasis."""
     return _EMPHASIS.sub(r"\1", _LINK.sub(_link_text, _PICTURE.sub("", text))).strip()
 
 

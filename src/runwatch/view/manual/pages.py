@@ -13,7 +13,7 @@ from typing import Final
 
 import runwatch
 from runwatch.base.text import cell_width
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.manual.markdown import Block, Heading, Paragraph, layout_block, parse_markdown, select_matches
 from runwatch.view.text.glyphs import UNICODE, Glyphs
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -48,11 +48,7 @@ DIRECTORY: Final = Path(runwatch.__file__).parent / "manual"
 
 @cache
 def page_blocks(topic: str, glyphs: Glyphs = UNICODE) -> tuple[Block, ...]:
-    """Read a page.
-
-    Args:
-        topic: One of :data:`TOPICS`.
-    """
+    """Read the page of one of the :data:`TOPICS`."""
     return tuple(parse_markdown(glyphs.plain((DIRECTORY / f"{topic}.md").read_text("utf-8"))))
 
 
@@ -91,11 +87,8 @@ def page_sections(topic: str, width: int, glyphs: Glyphs = UNICODE) -> list[Deta
 
 @dataclass(frozen=True, slots=True)
 class ManualLink:
-    """A link to a place in the manual.
-
-    Attributes:
-        heading: Heading; empty for the beginning.
-        words: Words of a line below the heading, in lower case; empty for the heading itself.
+    """A link to a heading of the manual, empty for the beginning of the page, or to the line below it that has these
+    words in lower case.
     """
 
     topic: str
@@ -104,18 +97,15 @@ class ManualLink:
 
 
 def topics_section() -> DetailSection:
-    """Return the list of all pages, each with a link."""
     return DetailSection(
         line("Pages of the manual"),
-        tuple(DetailLine(line(name), line(about), target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
+        tuple(text_line(name, about, target=ManualLink(name, line(""))) for name, about in TOPICS.items()),
     )
 
 
 def search_manual(text: str, width: int, limit: int = MAX_FOUND, *, glyphs: Glyphs = UNICODE) -> list[DetailSection]:
-    """Return the paragraphs and table rows of all pages that contain every word, under their page and heading.
-
-    Args:
-        text: Words in any order, ignoring case.
+    """Return the paragraphs and table rows of all pages that contain every word, in any order and ignoring case, under
+    their page and heading.
     """
     words = text.casefold().split()
     found: list[DetailSection] = []
@@ -142,4 +132,4 @@ def _is_next_item(before: Block | None, item: Block) -> bool:
 
 
 _RULES: Final = {1: "=", 2: "-"}
-_EMPTY: Final = DetailLine(line(""), line(""))
+_EMPTY: Final = text_line("", "")

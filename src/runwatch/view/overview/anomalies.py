@@ -29,7 +29,6 @@ MIN_FAILURES: Final = 3
 """Fewer failures than this are considered chance."""
 
 MIN_SHARE: Final = Fraction(1, 2)
-"""Minimum share of a value's runs that failed."""
 
 STILL: Final = 3
 """Number of good runs in a row that end an anomaly."""
@@ -77,16 +76,11 @@ class Anomaly:
 
     @property
     def share(self) -> Fraction:
-        """The share of runs that failed or expired."""
         return Fraction(len(self.bad), self.total)
 
 
 def find_anomalies(ended: Iterable[EndedRun]) -> list[Anomaly]:
-    """Find anomalies, worst first.
-
-    Args:
-        ended: The runs of the last hour, in any order.
-    """
+    """Find anomalies among the runs of the last hour, worst first."""
     runs = sorted((run for run in ended if _counts(run)), key=lambda run: (run.at, run.id))
     found = [finding for name, value_of in DIMENSIONS for finding in _values(runs, name, value_of)]
     found += _reasons(runs)
@@ -149,9 +143,7 @@ def _all(runs: Sequence[EndedRun]) -> list[Anomaly]:
 
 def _spell(runs: Sequence[EndedRun], is_hit: Callable[[EndedRun], bool]) -> Sequence[EndedRun]:
     """Return the runs from the earliest hit from which at least half of the runs are hits; empty if it is over.
-
-    Args:
-        runs: In order of their ends.
+    ``runs`` are in order of their ends.
     """
     if not any(map(is_hit, runs[-STILL:])):
         return ()

@@ -35,12 +35,8 @@ _HOUR: Final = "ended<1h"
 
 @dataclass(frozen=True, slots=True)
 class FailureMatrix:
-    """The matrix.
-
-    Attributes:
-        head: The heading of the columns.
-        lines: A line for each reason, most runs first; empty if no run failed.
-        left_out: Number of providers without a column because the window is too narrow.
+    """The heading and a line for each reason, most runs first; no lines if no run failed. ``left_out`` providers have
+    no column because the window is too narrow.
     """
 
     head: LinkedLine = ()
@@ -52,10 +48,7 @@ def build_failure_matrix(
     known: RunCounts, context: RenderContext, cells: int, *, has_receipts: bool = True
 ) -> FailureMatrix:
     """Build the matrix. Columns with the most runs are dropped last; those shown are in order of their names, so that
-    they keep their places while numbers change.
-
-    Args:
-        has_receipts: Whether receipts are known. Without them, a run without a provider may have had one.
+    they keep their places while numbers change. Without receipts, a run without a provider may have had one.
     """
     bad = [run for run in known.ended_within(HOUR, context.now) if run.is_bad]
     if not bad:
@@ -113,5 +106,4 @@ def _row(label: LinkSpan, parts: list[LinkSpan], total: LinkSpan) -> LinkedLine:
 
 
 def _number(number: int, way: ViewLink) -> LinkSpan:
-    """Return a number that links to its runs; zero is not a link."""
     return make_link_span(grouped_number(number), Role.BAD, way) if number else make_plain_span(0)

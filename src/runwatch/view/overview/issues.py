@@ -21,7 +21,7 @@ from runwatch.view.overview.links import (
     make_plain_span,
 )
 from runwatch.view.problems.status_reasons import status_reason_text
-from runwatch.view.text.format import RenderContext, ago, short_id, time_of_day
+from runwatch.view.text.format import RenderContext, ago, counted, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import iso_text, line
 
@@ -47,12 +47,7 @@ _STOPPED: Final = frozenset({"expired", "revoked"})
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One issue.
-
-    Attributes:
-        role: Severity.
-        hint: What opening it does.
-    """
+    """One issue, coloured by its severity; the hint says what opening it does."""
 
     text: str
     role: Role
@@ -62,11 +57,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The resources that runs use.
-
-    Attributes:
-        arms: Saved models, agents and skills.
-    """
+    """The resources that runs use: saved models, agents and skills, connections, and output checks."""
 
     arms: Sequence[Arm] = ()
     connections: Sequence[SourceConnection] = ()
@@ -95,11 +86,9 @@ def find_issues(findings: Iterable[Anomaly], inventory: Inventory, context: Rend
 
 def issue_line(trouble: Issue, context: RenderContext, enter: str, cells: int) -> LinkedLine:
     """Return the sentence with its glyph, and the hint if there is room for both."""
-    glyphs = context.glyphs
-    sign = {Role.BAD: glyphs.bad, Role.WARN: glyphs.warn, Role.OFF: glyphs.off}.get(trouble.role, glyphs.live)
     text = LinkSpan(line(trouble.text), Role.PLAIN, trouble.way)
     hint = make_plain_span(f"{enter} {trouble.hint}")
-    parts: LinkedLine = (LinkSpan(line(f"{sign} "), trouble.role), text)
+    parts: LinkedLine = (LinkSpan(line(f"{context.glyphs.sign(trouble.role)} "), trouble.role), text)
     space = cells - count_cells(parts) - max(cell_width(hint.text), HINT)
     return (*parts, make_plain_span(" " * space), hint) if space >= GAP and cells >= WITH_HINTS else parts
 
@@ -160,27 +149,20 @@ def _of_checks(inventory: Inventory, context: RenderContext) -> list[Issue]:
     stopped = [check for check in in_use if check not in degraded and _key(check).status in _STOPPED]
     soon = [check for check in in_use if check not in degraded and check not in stopped and _stops_soon(check)]
 
+    def say(words: str, check: Verifier, role: Role = Role.BAD, noun: str = "output check") -> Issue:
+        name = inventory.display_name(check.id, context)
+        return _opens(f"output check {name}: {words}", role, "verifiers", check, noun)
+
     def unfit(check: Verifier) -> Issue:
-        words = line(status_reason_text(check.status_reason)) if check.status_reason else check.status
-        return _opens(f"output check {named(check)}: {words}", Role.BAD, "verifiers", check, "output check")
+        return say(line(status_reason_text(check.status_reason or "degraded")), check)
 
     def keyless(check: Verifier) -> Issue:
         key = _key(check)
-        at = key.stopped_at
-        when = f" {ago(at, context.now)}" if at is not None else ""
-        return _opens(
-            f"output check {named(check)}: its key is {line(key.status)}{when}", Role.BAD, "verifiers", check, "check"
-        )
+        when = f" {ago(key.stopped_at, context.now)}" if key.stopped_at is not None else ""
+        return say(f"its key is {line(key.status)}{when}", check, noun="check")
 
     def ending(check: Verifier) -> Issue:
-        days = _key(check).days_remaining
-        left = "1 day" if days == 1 else f"{days} days"
-        return _opens(
-            f"output check {named(check)}: its key stops in {left}", Role.WARN, "verifiers", check, "output check"
-        )
-
-    def named(check: Verifier) -> str:
-        return inventory.display_name(check.id, context)
+        return say(f"its key stops in {counted(_key(check).days_remaining or 0, 'day')}", check, Role.WARN)
 
     kept = "status!=retired status!=degraded"
     all_stopped = ViewLink("verifiers", f"{kept} key=expired | {kept} key=revoked")
@@ -230,7 +212,6 @@ def _of_arms(inventory: Inventory, context: RenderContext) -> list[Issue]:
 
 
 def _each(found: Sequence[R], make_issue: Callable[[R], Issue], words: str, role: Role, way: ViewLink) -> list[Issue]:
-    """Return one issue for each record, or one for all if there are many."""
     return [make_issue(each) for each in found] if len(found) <= NAMED else [Issue(f"{len(found)} {words}", role, way)]
 
 

@@ -11,12 +11,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from runwatch.records.account import Account, ExecutionQuota, Quota
+from runwatch.records.account import Account
 from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.view.detail.pane_state import limit_wait_text, short_limit_wait_text
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, join_lines, make_link_span, make_plain_span
 from runwatch.view.overview.run_counts import QUARTER
-from runwatch.view.resources.account import NO_BALANCE, UNLIMITED, is_unlimited
+from runwatch.view.resources.account import NO_BALANCE, UNLIMITED, execution_quota, is_unlimited
 from runwatch.view.text.format import (
     RenderContext,
     grouped_number,
@@ -96,7 +96,6 @@ def _line(label: str, *parts: LinkSpan) -> LinkedLine:
 
 
 def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tuple[str, LinkSpan]]:
-    """Return what is known of the account, each with its label."""
     account = spending.account
     if account is None:
         why = "" if spending.state is None else missing_list_text(spending.state)
@@ -116,18 +115,14 @@ def _requests(spending: AccountLimits) -> LinkSpan:
 
 
 def _quota(account: Account, context: RenderContext) -> LinkSpan:
-    """Return the used part of the quota."""
-    quota = (account.quota or Quota({})).executions or ExecutionQuota({})
+    quota = execution_quota(account)
     if quota.used is None:
         return _unknown_span(context)
     part = None if quota.limit is None else usage_ratio(Decimal(quota.used), Decimal(quota.limit))
     role = Role.PLAIN if part is None or usage_role(part) is Role.GOOD else usage_role(part)
-    used = f"{grouped_number(quota.used)}{_of(quota.limit)} runs used{f', {UNLIMITED}' * is_unlimited(quota)}"
+    limit = "" if quota.limit is None else f" of {grouped_number(quota.limit)}"
+    used = f"{grouped_number(quota.used)}{limit} runs used{f', {UNLIMITED}' * is_unlimited(quota)}"
     return make_link_span(used, role, ViewLink("account"))
-
-
-def _of(limit: int | None) -> str:
-    return "" if limit is None else f" of {grouped_number(limit)}"
 
 
 def _balance(account: Account, context: RenderContext) -> LinkSpan:
@@ -148,6 +143,10 @@ def _unknown_span(context: RenderContext) -> LinkSpan:
 def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine:
     if spending.problems is None:
         return _line("problems", make_plain_span("not read yet"))
+    state = spending.state
+    if not spending.problems and state is not None and state.is_lost and state.age_s is None:
+        # A service that was never heard has no number of problems.
+        return _line("problems", make_plain_span(context.glyphs.nothing))
     within = sum(context.now - at < QUARTER for at in spending.problems)
     rate = f"   {Decimal(within) / 15:.1f}/min" if within else ""
     role = Role.WARN if within else Role.PLAIN

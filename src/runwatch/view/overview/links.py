@@ -16,12 +16,7 @@ MAX_VALUE_CHARACTERS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A link target.
-
-    Attributes:
-        filter: Filter for its list; empty for none.
-        record: Id of the record to open there; empty for none.
-    """
+    """A link to a screen, with a filter of its list or the id of a record to open there."""
 
     screen: str
     filter: str = ""
@@ -30,11 +25,7 @@ class ViewLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkSpan:
-    """A part of a line.
-
-    Attributes:
-        way: Link target; ``None`` for plain text.
-    """
+    """A part of a line, which may be a link."""
 
     text: SafeText
     role: Role = Role.PLAIN
@@ -54,7 +45,6 @@ def make_plain_span(text: object) -> LinkSpan:
 
 
 def pad_line(part: LinkSpan, cells: int, align: str = "left", mark: str = "…") -> LinkSpan:
-    """Fit a part to an exact width."""
     return LinkSpan(fit(part.text, cells, align, mark), part.role, part.way)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from runwatch.records.check import BASELINE_VERIFIER
 from runwatch.records.states import UNWANTED_STATES
+from runwatch.view.runs.decision_packet import end_reason
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.member_format import newest_first_key
 
@@ -22,14 +23,8 @@ NEWEST: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A run that has ended. Unknown values and empty texts are ``None``, as for ``has:`` in filters.
-
-    Attributes:
-        at: When it ended.
-        provider: Provider of the selected option.
-        connection: Connection id of that option.
-        model: Model of that option.
-        arm: Saved model id of that option.
+    """A run that has ended, with the option that was selected. Unknown values and empty texts are ``None``, as for
+    ``has:`` in filters.
     """
 
     id: str
@@ -45,20 +40,13 @@ class EndedRun:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it failed or expired."""
         return self.status in UNWANTED_STATES
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """All known runs.
-
-    Attributes:
-        live: Runs that have not ended, in the order of the list.
-        ended: Ended runs with a known end, latest end first.
-        untimed: Creation times of ended runs with an unknown end.
-        oldest: Creation time of the oldest run.
-        newest: Some of the newest runs, live ones first.
+    """All known runs: live ones in the order of the list, ended ones with the latest end first, the creation times of
+    those with an unknown end and of the oldest run, and some of the newest, live ones first.
     """
 
     live: tuple[RunFacts, ...] = ()
@@ -121,7 +109,7 @@ def _ended(run: RunFacts) -> EndedRun | None:
         at,
         status,
         is_test=run.is_test,
-        reason=run.reason.value or None,
+        reason=end_reason(run.reason.value or None, run.packet.value),
         provider=run.provider.value or None,
         connection=run.connection_id.value or None,
         model=run.model.value or None,

@@ -26,6 +26,7 @@ from runwatch.view.overview.run_counts import HOUR, QUARTER, EndedRun, RunCounts
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.format import (
     RenderContext,
+    counted,
     elapsed_clock,
     gauge,
     grouped_number,
@@ -40,7 +41,6 @@ from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 BUCKETS: Final = 12
-"""Number of bars of the chart, for equal parts of an hour."""
 
 _FEWER_BUCKETS: Final = (6, 4, 3)
 """Numbers of bars where there is no room for all."""
@@ -48,7 +48,6 @@ _FEWER_BUCKETS: Final = (6, 4, 3)
 ENDS: Final = ("completed", "failed", "expired", "cancelled")
 
 NUMBER: Final = 8
-"""Width of a column of numbers, in cells."""
 
 NO_RUNS_READ: Final = "No runs have been read yet."
 
@@ -62,8 +61,7 @@ _QUARTER_FILTER: Final = "ended<15m"
 def live_lines(known: RunCounts | None, context: RenderContext, cells: int) -> list[LinkedLine]:
     """Return lines for the number of live and queued runs, the oldest one, and the spend of their caps.
 
-    Args:
-        known: ``None`` before the first read, when a 0 would be wrong.
+    Before the first read, when a 0 would be wrong, ``known`` is ``None``.
     """
     if known is None:
         return [(make_plain_span(NO_RUNS_READ),)]
@@ -141,7 +139,7 @@ def _cost_lines(known: RunCounts, context: RenderContext, cells: int, bar_cells:
 
 
 def _of_tests(number: int) -> str:
-    return f"{number} test run{'s' * (number != 1)}, no cost"
+    return f"{counted(number, 'test run')}, no cost"
 
 
 def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
@@ -240,10 +238,8 @@ def ended_note(known: RunCounts, context: RenderContext, *, is_whole: bool, is_r
 
 
 class CompactLines(NamedTuple):
-    """What a narrow window shows in six lines.
-
-    Attributes:
-        buckets: Number of bars of :func:`bars_legend`; 0 without room for any.
+    """What a narrow window shows in six lines, and how many bars :func:`bars_legend` explains; 0 without room for
+    any.
     """
 
     lines: list[LinkedLine]
@@ -292,7 +288,6 @@ def _compact_ends(known: RunCounts, context: RenderContext, cells: int) -> tuple
 
 
 def _compact_numbers(numbers: Sequence[LinkSpan], widths: Sequence[int], context: RenderContext) -> list[LinkedLine]:
-    """Return each number of ends with its sign and word, in columns of these widths."""
     return [
         (replace(number, text=line(f"{state_glyph(status, context.glyphs)[0]} {number.text:>{cells}} {status}")),)
         for status, number, cells in zip(ENDS, numbers, widths, strict=True)

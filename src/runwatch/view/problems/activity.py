@@ -14,15 +14,21 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.store.repositories.activity import ActivityLine, ActivityResult
 from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
-from runwatch.view.problems.journal_entries import ProblemEntry, is_given_up, problem_from_journal, request_from_journal
+from runwatch.view.problems.journal_entries import (
+    ProblemEntry,
+    is_given_up,
+    known_members,
+    problem_from_journal,
+    request_from_journal,
+)
 from runwatch.view.problems.time_query import TimeQuery, contains_all_words
 from runwatch.view.spec.members import column, field, fields
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext, elapsed_clock
+from runwatch.view.text.format import RenderContext, counted, elapsed_clock
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.member_format import detail_seconds, detail_time
 from runwatch.view.text.safe_text import SafeText, block, json_block, line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 HERE: Final = "this machine"
 SERVICE: Final = "local service"
@@ -117,16 +123,12 @@ def find_nearest_activity(
 def describe_search(
     around: TimeQuery, nearby: ActivityResult, answered: ServiceProblems | None, without: str = ""
 ) -> str:
-    """Describe in a sentence what was searched.
-
-    Args:
-        nearby: What the journal returned.
-        answered: What the local service returned; ``None`` if it was not asked.
-        without: Why it was not asked.
+    """Describe in a sentence what was searched in the journal and, unless it was left out for a reason, in the local
+    service.
     """
     kept = nearby.kept
     held = ", ".join(
-        (_count(kept.problems, "problem"), _count(kept.requests, "request"), f"{_count(kept.ends, 'end')} of runs")
+        (counted(kept.problems, "problem"), counted(kept.requests, "request"), f"{counted(kept.ends, 'end')} of runs")
     )
     places = [f"the journal of this machine ({held}{_span(kept.since, kept.until)})"]
     if answered is not None:
@@ -159,8 +161,7 @@ def merge_service_problems(entries: Iterable[ProblemEntry], answered: ServicePro
 
 
 def _stored_entry(answered: ServiceProblem) -> ProblemEntry:
-    members = {**_stored(answered), "raw": answered.problem}
-    return ProblemEntry({name: value for name, value in members.items() if value is not None})
+    return ProblemEntry(known_members({**_stored(answered), "raw": answered.problem}))
 
 
 def _merged(around: TimeQuery, lines: Iterable[ActivityLine], kept: Iterable[ServiceProblem]) -> list[ActivityEntry]:
@@ -180,8 +181,7 @@ def _merged(around: TimeQuery, lines: Iterable[ActivityLine], kept: Iterable[Ser
 
 
 def _happening(around: TimeQuery, at: datetime, members: dict[str, Any]) -> ActivityEntry:
-    ordered = {"time": format_iso(at), "offset_s": around.offset_s(at), **members}
-    return ActivityEntry({name: value for name, value in ordered.items() if value is not None})
+    return ActivityEntry(known_members({"time": format_iso(at), "offset_s": around.offset_s(at), **members}))
 
 
 def _members(entry: ActivityLine) -> dict[str, Any]:
@@ -223,10 +223,6 @@ def _utc(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _offset(it: ActivityEntry, _: RenderContext) -> CellText:
     seconds = it.offset_s
     if seconds is None:
@@ -245,35 +241,32 @@ def _time(value: datetime, context: RenderContext) -> SafeText:
 
 
 def _outcome(it: ActivityEntry, context: RenderContext) -> CellText:
-    glyphs = context.glyphs
     if it.what == "run":
-        glyph, role = state_glyph(it.state or "", glyphs)
+        glyph, role = state_glyph(it.state or "", context.glyphs)
         return StyledText(line(f"{glyph} {line(it.state)}"), role)
     said = it.code or it.error or ("all" if it.reads is not None else "?" if it.status is None else str(it.status))
-    if it.is_trouble:
-        return StyledText(line(f"{glyphs.bad} {line(said)}"), Role.BAD)
-    if it.error is not None:
-        return StyledText(line(f"{glyphs.off} {line(said)}"), Role.OFF)
-    return StyledText(line(f"{glyphs.good} {line(said)}"), Role.GOOD)
+    role = Role.BAD if it.is_trouble else Role.GOOD if it.error is None else Role.OFF
+    return signed(line(said), role, context.glyphs)
 
 
 def _present(name: str) -> ComputedLine:
     """Return a line for a member that is omitted if missing, because each entry has few of all possible members."""
 
-    def draw(it: ActivityEntry, _: object, __: RenderContext) -> CellText | None:
+    def draw(it: ActivityEntry, _: object, context: RenderContext) -> CellText | None:
         value = it.raw.get(name)
-        return None if value in (None, "") else json_block(value) if name == "kept" else block(value)
+        if value in (None, ""):
+            return None
+        match name:
+            case "kept":
+                return json_block(value)
+            case "elapsed_s":
+                return detail_seconds(value, context)
+        return block(value)
 
     return ComputedLine(name, draw, lambda it: name if it.raw.get(name) is not None else "")
 
 
-def _elapsed(it: ActivityEntry, _: object, context: RenderContext) -> CellText | None:
-    value = it.raw.get("elapsed_s")
-    return None if value is None else detail_seconds(value, context)
-
-
 def _met_here(it: ActivityEntry) -> str | None:
-    """Return the instance of a problem that is in the journal."""
     return it.instance if it.what == "problem" and HERE in (it.found_in or "") else None
 
 
@@ -317,11 +310,8 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                     for name in (
                         "reads", "until", "instance", "run_id", "code", "status", "state", "reason", "title", "detail",
                         "cause", "error", "method", "path", "query", "operation", "profile", "origin", "attempt", "key",
-                        "principal_id",
+                        "principal_id", "elapsed_s",
                     )
-                ),
-                ComputedLine(
-                    "elapsed_s", _elapsed, lambda it: "elapsed_s" if it.raw.get("elapsed_s") is not None else ""
                 ),
             ),
         ),

@@ -38,13 +38,10 @@ def list_copy_options(
     program: str = "runwatch",
     find_body: Callable[[str | None], bytes | None] = lambda _: None,
 ) -> Iterator[CopyOption]:
-    """Yield what can be copied from a record, most useful first.
+    """Yield what can be copied from a record, most useful first, by the rules of :func:`build_curl_command` for a
+    request.
 
-    Args:
-        is_foreign: Whether the record comes from an opened file or bundle.
-        socket: The Unix socket of the local service, if that is the service.
-        program: What starts runwatch in a shell.
-        find_body: Returns the body that was sent with an idempotency key, if it is known.
+    ``find_body`` returns the body that was sent with an idempotency key, if it is known.
     """
     if isinstance(subject, ProblemEntry):
         if subject.problem.instance:
@@ -73,8 +70,6 @@ def curl_option(
 
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""Methods for which a command can be built."""
-
 
 BODY_FILE: Final = "body.json"
 """The file that a command sends whose body is not known: the journal keeps none, so the user has to write it."""
@@ -82,12 +77,9 @@ BODY_FILE: Final = "body.json"
 MAX_BODY_CHARACTERS: Final = 30_000
 """The longest body that is part of a command."""
 
-
 _IN_URL: Final = "/%:@!$&'()*+,;=~-._"
 
-
 _HEADER: Final = re.compile(r"[ -~]{1,4096}\Z")
-
 
 _DOTS: Final = re.compile(r"/\.\.?(?:/|\Z)")
 

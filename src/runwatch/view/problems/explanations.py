@@ -30,6 +30,16 @@ KEY_WAS_USED: Final = "This request accepted nothing. An earlier one with the sa
 NEW_KEY: Final = "A new idempotency key is needed, because the body is another one."
 """What a corrected write needs if the user chose the key."""
 
+_UNKNOWN_CODE: Final = (
+    "This version of runwatch does not know this error code; the title and detail of the problem say what the service"
+    " means.",
+    "Read the detail, and quote the instance id to support when it does not help.",
+)
+_UNKNOWN_REASON: Final = (
+    "This version of runwatch does not know this reason; it is shown as the service sent it.",
+    "Read the run's last events and its receipt, and quote the run's id to support when they do not help.",
+)
+
 REFUSES_FIRST: Final = frozenset({401, 403, 429})
 """Statuses that refuse a submit if its first attempt meets them (manual: decisions, "Outcome of a write")."""
 
@@ -56,35 +66,18 @@ class Explanation(NamedTuple):
 
 def explain_code(code: str) -> Explanation:
     """Explain an error code; for an unknown one, say that it is unknown."""
-    if code in CODE_TEXTS:
-        sentence, next_step = CODE_TEXTS[code]
-        status = CODES[code].status
-        return Explanation(line(code), "error code", status, sentence, next_step, describe_submit_effect(code, status))
-    if code in CLIENT_CODE_TEXTS:
-        sentence, next_step = CLIENT_CODE_TEXTS[code]
-        return Explanation(
-            line(code or "no code"), "client", None, sentence, next_step, describe_submit_effect(code, None)
-        )
-    return Explanation(
-        line(code), "error code", None,
-        "This version of runwatch does not know this error code; the title and detail of the problem say what the"
-        " service means.",
-        "Read the detail, and quote the instance id to support when it does not help.",
-        describe_submit_effect(code, None), is_known=False,
-    )  # fmt: skip
+    status = CODES[code].status if code in CODE_TEXTS else None
+    kind = "client" if code in CLIENT_CODE_TEXTS and status is None else "error code"
+    known = CODE_TEXTS.get(code) or CLIENT_CODE_TEXTS.get(code)
+    sentence, next_step = known or _UNKNOWN_CODE
+    effect = describe_submit_effect(code, status)
+    return Explanation(line(code or "no code"), kind, status, sentence, next_step, effect, is_known=known is not None)
 
 
 def explain_reason(reason: str) -> Explanation:
     """Explain why a run or slice ended, by its ``reason``."""
-    if reason in REASON_TEXTS:
-        sentence, next_step = REASON_TEXTS[reason]
-        return Explanation(line(reason), "reason", None, sentence, next_step, "")
-    return Explanation(
-        line(reason), "reason", None,
-        "This version of runwatch does not know this reason; it is shown as the service sent it.",
-        "Read the run's last events and its receipt, and quote the run's id to support when they do not help.",
-        "", is_known=False,
-    )  # fmt: skip
+    sentence, next_step = REASON_TEXTS.get(reason, _UNKNOWN_REASON)
+    return Explanation(line(reason), "reason", None, sentence, next_step, "", is_known=reason in REASON_TEXTS)
 
 
 def _details() -> Iterator[Explanation]:
@@ -124,9 +117,7 @@ def all_explanations() -> tuple[Explanation, ...]:
 def next_step(code: str, *, is_key_given: bool = False) -> str:
     """Return what to do after an error code.
 
-    Args:
-        is_key_given: Whether the user chose the idempotency key of the write. Generated keys differ for each write, so
-            they need no mention.
+    A key that the user chose for the write has to be another one afterwards; generated keys differ by themselves.
     """
     step = explain_code(code).next_step
     return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SUBMIT: Final = "postExecutions"
 """The operation whose failures have an effect: whether a run was accepted."""
 
-
 _RUN_PATH: Final = lazy_pattern(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
@@ -133,7 +132,6 @@ class RequestEntry(_Entry):
 
     @property
     def is_problem(self) -> bool:
-        """Whether it did not succeed."""
         return (self.error is not None and not self.is_given_up) or (self.status is not None and self.status >= 400)
 
 
@@ -155,7 +153,7 @@ def attach_problems(requests: Iterable[RequestEntry], problems: Iterable[Problem
         if problem is not None:
             # A problem without a code of its own can be opened from its request too.
             members = {"code": problem.code or problem.problem.code, "instance": problem.instance}
-            request = RequestEntry({**request.raw, **_present(members)})
+            request = RequestEntry({**request.raw, **known_members(members)})
         found.append(request)
     return found
 
@@ -169,18 +167,16 @@ def problem_from_journal(problem: JournalProblem) -> ProblemEntry:
         "code": problem.code or None,
         "raw": dict(problem.raw),
     }
-    return ProblemEntry(_present({"time": format_iso(problem.at), **members}))
+    return ProblemEntry(known_members({"time": format_iso(problem.at), **members}))
 
 
 def problem_entry_from_error(
     error: RunwatchError, operation: Operation, target: Target, at: datetime, *, had_no_effect: bool = False
 ) -> ProblemEntry:
-    """Return an error as an entry of the problem panel, also without an RFC 9457 problem.
-
-    Args:
-        had_no_effect: Whether it is certain that the write did nothing.
+    """Return an error as an entry of the problem panel, also without an RFC 9457 problem. ``had_no_effect`` is for a
+    write that certainly did nothing.
     """
-    entry: dict[str, Any] = {
+    members: dict[str, Any] = {
         "time": format_iso(at),
         "profile": target.profile,
         "origin": target.origin,
@@ -188,31 +184,29 @@ def problem_entry_from_error(
         "path": operation.path,
         "operation": operation.id,
         "title": error.title,
+        "had_no_effect": had_no_effect or None,
+        "detail": error.detail or None,
     }
-    if had_no_effect:
-        entry["had_no_effect"] = True
-    if error.detail:
-        entry["detail"] = error.detail
     if isinstance(error, ApiError):
-        entry["attempt"] = error.attempts
-        if error.key:
-            entry["key"] = error.key
+        members |= {"attempt": error.attempts, "key": error.key or None}
     if isinstance(error, ApiProblem):
         problem = error.problem
-        entry |= {"status": error.status, "code": error.code, "raw": dict(problem.raw)}
-        if problem.instance:
-            entry["instance"] = problem.instance
-    return ProblemEntry(entry)
+        members |= {"status": error.status, "code": error.code, "raw": dict(problem.raw)}
+        members["instance"] = problem.instance or None
+    return ProblemEntry(known_members(members))
 
 
 def request_from_journal(request: JournalRequest) -> RequestEntry:
     """Convert a journal request to a record without unknown members."""
     names = (*_COMMON, "query", "elapsed_s", "sent_bytes", "received_bytes", "error")
-    return RequestEntry(_present({"time": format_iso(request.at), **{name: getattr(request, name) for name in names}}))
+    return RequestEntry(
+        known_members({"time": format_iso(request.at), **{name: getattr(request, name) for name in names}})
+    )
 
 
 _COMMON: Final = ("profile", "origin", "method", "path", "operation", "status", "key", "attempt")
 
 
-def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+def known_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that have a value."""
     return {name: value for name, value in members.items() if value is not None}

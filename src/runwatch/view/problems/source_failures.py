@@ -58,10 +58,8 @@ _UNKNOWN: Final = SourceTestFailure("no reason given", "{Again}.")
 def explain_failure(connection: SourceConnection, *, is_kept: bool = True) -> SourceTestFailure:
     """Explain why the last test of a connection failed, with the source's message and other model names if known.
 
-    If several models are named for the connection, it says which of them failed.
-
-    Args:
-        is_kept: Whether the connection can be tested again; else it has to be made again.
+    If several models are named for the connection, it says which of them failed. A connection that was not kept cannot
+    be tested again and has to be made again.
     """
     kind = connection.test_error or connection.test_failure
     kind = kind and find_failure_kind(

@@ -57,10 +57,8 @@ def build_bundle(
 ) -> dict[str, Any]:
     """Build the bundle of one problem, ready to be written as JSON.
 
-    Args:
-        around: Activity around it, with or without the problem itself.
-        settings: All settings as ``key``, ``value`` and ``source``.
-        versions: Versions to report; those of this process by default.
+    The activity around it may contain the problem itself; settings are given as ``key``, ``value`` and ``source``. The
+    versions are those of this process unless others are given.
     """
     near = [each for each in around if not _is_itself(each, problem)]
     call = [each for each in near if _is_of_call(each, problem)]
@@ -194,7 +192,6 @@ def _text(text: str) -> str:
 
 
 def _address(match: re.Match[str]) -> str:
-    """Redact user name, query, fragment and token-like path segments of an address."""
     scheme, host, path, rest = match.groups()
     shown = _TOKEN_SEGMENT.sub(REDACTED, path or "")
     return f"{scheme}{host}{shown}{f'?{REDACTED}' if rest else ''}"

@@ -18,10 +18,8 @@ from runwatch.base.errors import UsageError
 from runwatch.view.text.values import Duration, parse_value
 
 DEFAULT_RADIUS: Final = timedelta(minutes=5)
-"""Default search radius before and after a time."""
 
 MAX_RADIUS: Final = timedelta(days=366)
-"""Maximum search radius before and after a time."""
 
 LOCAL: Final = "local"
 """Name of this machine's zone."""
@@ -74,9 +72,6 @@ class TimeQuery:
 
 def parse_time_query(text: str, now: datetime, zone: str = "UTC") -> TimeQuery:
     """Parse ``WHEN [within SPAN] [in ZONE] [TEXT]``, as in ``03:10 within 10m in Europe/Berlin``.
-
-    Args:
-        zone: Zone of times without one.
 
     Raises:
         UsageError: There is no time, or a duration or zone is invalid.

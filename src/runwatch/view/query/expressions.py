@@ -69,11 +69,7 @@ class FilterableRow(Protocol):
         """Return the texts of the row, one per line."""
 
     def contains(self, folded: bytes) -> bool:
-        """Whether that contains a text, ignoring case.
-
-        Args:
-            folded: The text from :func:`runwatch.base.text.fold_text`.
-        """
+        """Whether that contains a text from :func:`runwatch.base.text.fold_text`, ignoring case."""
 
     def flag(self, name: str) -> bool: ...
 
@@ -87,11 +83,7 @@ class Term(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContainsText:
-    """``word`` and ``"two words"``: contained in a text of the row.
-
-    Attributes:
-        folded: The text for :meth:`FilterableRow.contains`.
-    """
+    """``word`` and ``"two words"``: contained in a text of the row, as :meth:`FilterableRow.contains` finds it."""
 
     text: str
     folded: bytes = field(init=False, repr=False, compare=False)
@@ -101,7 +93,6 @@ class ContainsText:
         object.__setattr__(self, "folded", fold_text(self.text))
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether any text of the row contains the text, ignoring case."""
         return row.contains(self.folded)
 
 
@@ -113,11 +104,7 @@ NO_RANK: Final = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FuzzyText:
-    """``~word``: its characters are in a text of the row, in this order.
-
-    Attributes:
-        word: The word in lower case.
-    """
+    """``~word``: the characters of the word, in lower case, are in a text of the row, in this order."""
 
     word: str
 
@@ -195,7 +182,6 @@ class HasField:
     field: str
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the field has a value that is neither ``null`` nor empty."""
         value = row.value(self.field)
         return value is not None and not (isinstance(value, (str, list, tuple, dict)) and not value)
 
@@ -217,7 +203,6 @@ class Not:
     term: Term
 
     def matches(self, row: FilterableRow) -> bool:
-        """Whether the term does not match."""
         return not self.term.matches(row)
 
 
@@ -243,12 +228,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed filter.
-
-    Attributes:
-        text: The filter as typed.
-        servers: The service's query parameters by field, for :func:`server_parameters`.
-    """
+    """A parsed filter, with the service's query parameters by field for :func:`server_parameters`."""
 
     text: str
     term: Term

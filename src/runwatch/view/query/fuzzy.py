@@ -37,9 +37,7 @@ def has_in_order(word: str, text: str) -> bool:
 def fuzzy_score(word: str, text: str) -> int | None:
     """Return the points of a text; ``None`` if it does not have all characters of the word in order.
 
-    Args:
-        word: The word in lower case, not empty.
-        text: The text; its case does not matter for what is found, but a capital may begin a word.
+    The word is in lower case and not empty. The case of the text matters only where a capital begins a word.
     """
     lower = text.lower()
     firsts = _first_places(word, lower)
@@ -88,10 +86,7 @@ def _place(
 ) -> tuple[list[int], list[int]]:
     """Return the points with one more character at or before each place, and how many in a row end there.
 
-    Args:
-        before: The points with the characters before it.
-        runs_before: How many of those in a row end at each place.
-        first: The first place that the character can have.
+    ``before`` and ``runs_before`` are the same for the characters before it; ``first`` is the first possible place.
     """
     best, runs = [0] * first, [0] * first
     points, is_gap = 0, False
@@ -121,7 +116,6 @@ def _found(place: int, bonuses: Sequence[int], before: int, run: int, after_gap:
 
 
 def _bonuses(text: str) -> list[int]:
-    """Return what each place of a text adds to a character found there."""
     kinds = [_SPACE, *map(_kind, text)]
     return [_bonus(before, kind) for before, kind in pairwise(kinds)]
 

@@ -63,11 +63,7 @@ HINT: Final = "To search for text as it is, put it in double quotes."
 
 
 def parse_filter(text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str] | None = None) -> Query:
-    """Parse a filter.
-
-    Args:
-        text: The text as typed; empty matches everything.
-        named: Named filters, without the colon.
+    """Parse a filter as typed; an empty one matches everything.
 
     Raises:
         QueryError: The filter has a syntax error, names an unknown field, flag or filter, or contains a refused

@@ -29,7 +29,6 @@ MIN_REACH: Final = 128
 """Minimum number of characters that a pattern must be able to search."""
 
 MAX_REACH: Final = 2_000
-"""Maximum number of characters that a pattern searches."""
 
 _QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{(?!\})([0-9]*)(?:(,)([0-9]*))?\})[?+]?")
 _ESCAPES: Final = frozenset("dDwWsSbBtnr")
@@ -37,11 +36,7 @@ _DOUBLED: Final = ("--", "&&", "~~", "||")
 
 
 class UnsafeRegexError(ValueError):
-    """A refused pattern.
-
-    Attributes:
-        reason: Why, and what to write instead if possible.
-    """
+    """A refused pattern; the reason says what to write instead if possible."""
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)

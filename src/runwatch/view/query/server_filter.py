@@ -16,11 +16,7 @@ _UNITS: Final = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def describe_server_filter(parameters: Mapping[str, str], context: RenderContext) -> SafeText:
-    """Describe the service's filter: ``since 7 days, status failed``; empty if there is none.
-
-    Args:
-        parameters: Query parameters from :func:`server_parameters`.
-    """
+    """Describe the parameters of a server filter: ``since 7 days, status failed``; empty if there are none."""
     # The time range first, because a narrow frame cuts from the end.
     ordered = sorted(parameters.items(), key=lambda item: item[0] != "since")
     return line(", ".join(_part_text(name, value, context) for name, value in ordered))
@@ -53,10 +49,7 @@ def server_parameters(query: Query, parameters: tuple[str, ...], now: datetime) 
 
     Only terms that every match must satisfy are used: an exact value, or an oldest time for ``since``. The rows that
     come back are filtered again locally with the whole query, so a service that reads a parameter differently or
-    ignores it only changes the traffic.
-
-    Args:
-        parameters: What the service filters by (:attr:`runwatch.records.record.Wire.filters`).
+    ignores it only changes the traffic. ``parameters`` are :attr:`runwatch.records.record.Wire.filters`.
     """
     found: dict[str, str] = {}
     for term in query.term.terms if isinstance(query.term, AllOf) else (query.term,):

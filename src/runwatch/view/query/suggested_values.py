@@ -10,12 +10,7 @@ from runwatch.view.query.parser import quote_value
 
 
 def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]], flags: Collection[str] = ()) -> str:
-    """Return the condition that was probably meant, such as ``status=failed`` or ``is:live``, or an empty text.
-
-    Args:
-        values_of: Returns the known values of a field.
-        flags: The words after ``is:``.
-    """
+    """Return the condition that was probably meant, such as ``status=failed`` or ``is:live``, or an empty text."""
     for asked in _conditions(term):
         if asked.text.casefold() in flags:
             return f"is:{asked.text.casefold()}"
@@ -31,7 +26,6 @@ def suggest_value(term: Term, values_of: Callable[[str], Iterable[str]], flags: 
 
 
 def _conditions(term: Term) -> Iterator[FieldEquals | FieldContains | ContainsText]:
-    """Yield the conditions on texts that every match fulfils."""
     if isinstance(term, FieldEquals | FieldContains | ContainsText):
         yield term
     elif isinstance(term, AllOf):

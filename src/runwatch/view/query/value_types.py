@@ -35,10 +35,8 @@ _BY_SCHEMA: Final[Mapping[object, Literal["number", "text"]]] = {
 
 
 def comparison_refusal(spec: ResourceSpec[Any], name: str, operator: str, bound: FilterValue | None) -> str | None:
-    """Return why a field cannot be compared with a bound, with what it takes; ``None`` if it can.
-
-    Args:
-        bound: ``None`` if it is no number, duration or time.
+    """Return why a field cannot be compared with a bound, with what it takes; ``None`` if it can. A bound of ``None``
+    is no number, duration or time.
     """
     field = spec.field(name)
     kind = _member_type(spec.record, name) if field is None else _field_type(spec.record, field)

@@ -9,7 +9,7 @@ from typing import Final
 
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.receipts.totals import (
     FEE,
@@ -22,7 +22,7 @@ from runwatch.view.receipts.totals import (
     day_filter,
     format_amount,
 )
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, known_amount, spent_amount
+from runwatch.view.text.format import RenderContext, counted, estimated, grouped_number, known_amount, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -47,10 +47,8 @@ def spend_sections(
     *,
     is_whole: bool,
 ) -> list[DetailSection]:
-    """Return the sections.
-
-    Args:
-        compared: All receipts compared with the usage report, or why that is not possible.
+    """Return the sections. ``compared`` is the comparison of all receipts with the usage report, or why there is
+    none.
     """
     return [
         _sums(sums, context, is_whole=is_whole),
@@ -61,30 +59,27 @@ def spend_sections(
 
 
 def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> DetailSection:
-    counted = sums.total.count
     least = "" if is_whole and sums.is_exact else "at least "
     total = estimated(
-        line(f"{least}{format_amount(sums.total.usd)} USD in {_receipts(counted)}"),
+        line(f"{least}{format_amount(sums.total.usd)} USD in {counted(sums.total.count, 'receipt')}"),
         is_estimated=bool(sums.total.estimated_calls),
     )
     fee_least = "" if is_whole and not sums.without_cost else "at least "
     usage = estimated(line(f"{least}{format_amount(sums.usage)} USD"), is_estimated=bool(sums.total.estimated_calls))
     lines = [
         DetailLine(line("spend"), total),
-        DetailLine(line("usage"), line(f"{usage} + {fee_least}{format_amount(sums.fees)} USD in fees")),
+        text_line("usage", f"{usage} + {fee_least}{format_amount(sums.fees)} USD in fees"),
     ]
     if sums.tests:
-        lines.append(
-            DetailLine(line("test runs"), line(f"{grouped_number(sums.tests)} of them, at no charge"), Role.TEST)
-        )
+        lines.append(text_line("test runs", f"{grouped_number(sums.tests)} of them, at no charge", Role.TEST))
     if sums.without_cost:
-        lines.append(DetailLine(line("not stated"), line(f"{_receipts(sums.without_cost)} without a cost"), Role.WARN))
+        lines.append(text_line("not stated", f"{counted(sums.without_cost, 'receipt')} without a cost", Role.WARN))
     if sums.partial:
-        calls = sums.total.unknown_calls
-        what = f"{_receipts(sums.partial)} with {grouped_number(calls)} call{'s' * (calls != 1)} of unknown cost"
-        lines.append(DetailLine(line("unknown"), line(what), Role.WARN))
+        calls = counted(sums.total.unknown_calls, "call")
+        what = f"{counted(sums.partial, 'receipt')} with {calls} of unknown cost"
+        lines.append(text_line("unknown", what, Role.WARN))
     if not is_whole:
-        lines.append(DetailLine(line("end"), line("not proven: more may follow"), Role.WARN))
+        lines.append(text_line("end", "not proven: more may follow", Role.WARN))
     return DetailSection(line("Receipts shown"), tuple(lines))
 
 
@@ -152,12 +147,8 @@ def _rest(found: list[SpendSum], label: str) -> list[ChartRow]:
 
 
 def _plotted(label: str, found: SpendSum, filter: str = "", role: Role = Role.PLAIN) -> ChartRow:
-    number = estimated(spent_amount(found.usd, found.unknown_calls), is_estimated=bool(found.estimated_calls))
-    return ChartRow(line(label, 60), found.usd, number, _receipts(found.count), filter or None, role)
-
-
-def _receipts(number: int) -> str:
-    return f"{grouped_number(number)} receipt{'s' * (number != 1)}"
+    number = spent_amount(found.usd, found.unknown_calls, is_estimated=bool(found.estimated_calls))
+    return ChartRow(line(label, 60), found.usd, number, counted(found.count, "receipt"), filter or None, role)
 
 
 def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailSection:
@@ -165,11 +156,11 @@ def _usage(compared: UsageReconciliation | SafeText, context: RenderContext) -> 
     if isinstance(compared, SafeText):
         return DetailSection(title, (DetailLine(line(""), compared, Role.QUIET),))
     lines = [
-        DetailLine(line("period"), line(f"{compared.first} to {compared.last}, days in UTC; all receipts")),
+        text_line("period", f"{compared.first} to {compared.last}, days in UTC; all receipts"),
         DetailLine(line("in all"), compared.whole.words, compared.whole.role),
     ]
     differing = compared.differing
     lines += [DetailLine(line(day.day), day.words, Role.WARN) for day in differing[:DIFFERING]]
     if len(differing) > DIFFERING:
-        lines.append(DetailLine(line(""), line(f"and {len(differing) - DIFFERING} more days differ"), Role.WARN))
+        lines.append(text_line("", f"and {len(differing) - DIFFERING} more days differ", Role.WARN))
     return DetailSection(title, tuple(lines))

@@ -38,11 +38,7 @@ _PHRASE: Final = re.compile(r"\S\s+\S+\s+\S")
 
 @dataclass(frozen=True, slots=True)
 class ContentSuspect:
-    """A member that looks like content.
-
-    Attributes:
-        path: Path with dots and brackets.
-    """
+    """A member that looks like content, by its path with dots and brackets, and its length in characters."""
 
     path: str
     length: int

@@ -10,10 +10,9 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import unknown_calls
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import customer_check_id, describe_attempt, slice_finding
-from runwatch.view.runs.provider_calls import call_lines
-from runwatch.view.runs.provider_calls import end_reason_text as calls_why
+from runwatch.view.runs.provider_calls import end_reason_text
 from runwatch.view.text import json_paths
-from runwatch.view.text.format import RenderContext, estimated, grouped_number, spent_amount, tokens
+from runwatch.view.text.format import RenderContext, counted, estimated, grouped_number, spent_amount, tokens
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import detail_time, whole_model
 from runwatch.view.text.safe_text import block, iso_text, json_text, line, plain_decimal
@@ -119,11 +118,6 @@ def _reference(part: ReceiptSlice, side: str) -> CellText | None:
     return line(found) if isinstance(found, str) else None
 
 
-def calls(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
-    """List every provider call with its outcome, if one failed."""
-    return call_lines(part, context)
-
-
 def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | None:
     """Describe the usage of the slice, and why it was waived if so."""
     cost = part.cost
@@ -131,21 +125,19 @@ def cost(_: Receipt, part: ReceiptSlice, context: RenderContext) -> CellText | N
         return None
     lacking = unknown_calls(part.raw)
     known = cost.usd is not None or lacking
-    amount = estimated(spent_amount(cost.usd, lacking, is_exact=True), is_estimated=cost.is_estimated)
+    amount = spent_amount(cost.usd, lacking, is_exact=True, is_estimated=cost.is_estimated)
     words = [line(f"usage {amount}")] if known else []
     is_partial = cost.usage == "unknown"
     if used := tokens(cost.input_tokens, cost.output_tokens, context.glyphs, is_partial=is_partial):
         words.append(used)
     if cost.calls is not None:
-        words.append(line(f"{grouped_number(cost.calls)} call{'s' * (cost.calls != 1)}"))
+        words.append(counted(cost.calls, "call"))
     if cost.waiver is not None:
         words.append(line(f"waived: {line(cost.waiver.reason)}"))
-    dot = f" {context.glyphs.dot} "
-    if cost.usage == "unknown":
+    if is_partial:
         words.append(line("what a call used is not known"))
-    if cost.usage == "unknown" or lacking:
-        return StyledText(line(dot.join(words)), Role.WARN)
-    return line(dot.join(words)) if words else None
+    role = Role.WARN if is_partial or lacking else Role.PLAIN
+    return StyledText(line(f" {context.glyphs.dot} ".join(words)), role) if words else None
 
 
 def content_warning(_: Receipt, record: Receipt, __: RenderContext) -> CellText | None:
@@ -198,13 +190,12 @@ def total(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
     if not lacking:
         amount = line(f"{usage} usage + {fee} fee = {plain_decimal(known)} USD")
         return estimated(amount, is_estimated=receipt.is_estimated)
-    calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-    amount = estimated(spent_amount(known, lacking, is_exact=True), is_estimated=receipt.is_estimated)
-    return StyledText(line(f"{amount}: {calls}"), Role.WARN)
+    amount = spent_amount(known, lacking, is_exact=True, is_estimated=receipt.is_estimated)
+    return StyledText(line(f"{amount}: the cost of {counted(lacking, 'call')} is not known"), Role.WARN)
 
 
 def reason_meaning(receipt: Receipt, _: object, __: RenderContext) -> CellText | None:
-    return None if receipt.reason is None else calls_why(receipt.reason, receipt)
+    return None if receipt.reason is None else end_reason_text(receipt.reason, receipt)
 
 
 def last_check_id(receipt: Receipt) -> str | None:

@@ -11,10 +11,10 @@ from runwatch.records.model import CatalogEntry
 from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.run import Run
 from runwatch.records.verifier import Verifier
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.receipts.totals import UsageReconciliation, find_receipt_day
 from runwatch.view.runs.check_results import customer_check_id
-from runwatch.view.text.format import RenderContext, ago, duration, over_limit, spent_amount, time_of_day
+from runwatch.view.text.format import RenderContext, duration, over_limit, spent_amount, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import SafeText, line
@@ -27,11 +27,8 @@ def run_context_section(
     compared: UsageReconciliation | SafeText,
     context: RenderContext,
 ) -> DetailSection:
-    """Return the section.
-
-    Args:
-        seen_at: When this console last read the receipt.
-        compared: All receipts compared with the usage report, or why that is not possible.
+    """Return the section. ``seen_at`` is when this console last read the receipt; a text in place of the comparison
+    says why there is none.
     """
     return DetailSection(line("From elsewhere"), tuple(_lines(receipt, run, seen_at, compared, context)))
 
@@ -76,29 +73,23 @@ def _lines(
     context: RenderContext,
 ) -> Iterator[DetailLine]:
     if run is not None:
-        if receipt.created_at is None and run.created_at is not None:
-            yield DetailLine(line("created_at"), _moment(run.created_at, "the run", context))
-        if receipt.completed_at is None and run.completed_at is not None:
-            yield DetailLine(line("completed_at"), _moment(run.completed_at, "the run", context))
+        for name in ("created_at", "completed_at"):
+            at = getattr(run, name)
+            if getattr(receipt, name) is None and at is not None:
+                yield text_line(name, f"{time_cell(at, context)}, from the run")
         budget = run.policy.budget if run.policy is not None else None
         runtime = receipt.totals.runtime_s if receipt.totals is not None else None
         spent = receipt.known_spend_usd
         over = over_limit(spent, None if budget is None else budget.max_cost_usd)
         if over:
             amount = spent_amount(spent, receipt.unknown_calls, is_exact=True)
-            yield DetailLine(line("spend"), line(f"{amount}{over}, the cap from the run"), Role.WARN)
+            yield text_line("spend", f"{amount}{over}, the cap from the run", Role.WARN)
         if budget is not None and budget.max_runtime_s is not None and runtime is not None:
             words = f"{duration(runtime)} of {duration(budget.max_runtime_s)}, the cap from the run"
-            yield DetailLine(line("runtime"), line(words))
+            yield text_line("runtime", words)
     if seen_at is not None:
-        yield DetailLine(line("read"), line(f"{time_of_day(seen_at, context)}, by this console"))
+        yield text_line("read", f"{time_of_day(seen_at, context)}, by this console")
     yield _usage(find_receipt_day(receipt), compared, context)
-
-
-def _moment(at: datetime, source: str, context: RenderContext) -> SafeText:
-    shown = time_cell(at, context)
-    words = ago(at, context.now) if context.time == "relative" else shown
-    return line(f"{words}, from {source}")
 
 
 def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderContext) -> DetailLine:
@@ -107,7 +98,7 @@ def _usage(day: str, compared: UsageReconciliation | SafeText, context: RenderCo
         return DetailLine(line("usage"), compared, Role.QUIET)
     found = compared.day(day)
     if found is None:
-        return DetailLine(line("usage"), line(f"{day or 'a receipt without a date'} is not compared"), Role.QUIET)
+        return text_line("usage", f"{day or 'a receipt without a date'} is not compared", Role.QUIET)
     glyph = f"{context.glyphs.good} " if found.agrees else f"{context.glyphs.bad} " if found.differs else ""
     words = line(f"{glyph}{found.words}, of {day} (UTC), all receipts of that day")
     return DetailLine(line("usage"), words, found.role)

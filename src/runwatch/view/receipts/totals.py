@@ -19,7 +19,7 @@ from runwatch.records.receipt import Receipt, ReceiptSlice
 from runwatch.records.spend import estimated_calls, unknown_calls
 from runwatch.records.usage import DayUsage, Usage, UsageTotals
 from runwatch.view.runs.run_facts import find_selected_option
-from runwatch.view.text.format import estimated, grouped_number, short_duration
+from runwatch.view.text.format import counted, estimated, short_duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line, plain_decimal
 
@@ -39,30 +39,21 @@ _ZERO: Final = Decimal(0)
 
 @dataclass(slots=True)
 class SpendSum:
-    """A sum of costs.
-
-    Attributes:
-        usd: The known part, in US dollars.
-        unknown_calls: Number of their provider calls without a known cost.
-        estimated_calls: Number of their provider calls with an estimated cost.
-    """
+    """A sum of costs: the known part in US dollars, and how many provider calls have no known or an estimated cost."""
 
     usd: Decimal = Decimal(0)
     count: int = 0
     unknown_calls: int = 0
     estimated_calls: int = 0
 
-    def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0) -> None:
+    def add(self, usd: Decimal, unknown_calls: int = 0, estimated_calls: int = 0, *, count: int = 1) -> None:
         self.usd = _EXACT.add(self.usd, usd)
-        self.count += 1
+        self.count += count
         self.unknown_calls += unknown_calls
         self.estimated_calls += estimated_calls
 
     def merge(self, other: SpendSum) -> None:
-        self.usd = _EXACT.add(self.usd, other.usd)
-        self.count += other.count
-        self.unknown_calls += other.unknown_calls
-        self.estimated_calls += other.estimated_calls
+        self.add(other.usd, other.unknown_calls, other.estimated_calls, count=other.count)
 
 
 @dataclass(slots=True)
@@ -201,14 +192,11 @@ def format_amount(usd: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SpendComparison:
-    """The receipts and the usage report for one day, or for all days.
+    """The receipts and the usage report for one day, or for all days: amounts in US dollars, ``None`` if the report has
+    none, and calls of unknown cost.
 
     Attributes:
         day: The day; empty for all.
-        receipts: Sum of the receipts, in US dollars.
-        usage: Amount in the report; ``None`` if it has none.
-        receipt_calls: Number of calls of unknown cost in the receipts.
-        usage_calls: Number of such calls in the report.
         apart_s: Seconds between the two reads, if receipts may have come between them; 0 if both are of one moment.
     """
 
@@ -240,7 +228,7 @@ class SpendComparison:
     @property
     def words(self) -> SafeText:
         """The result: ``agrees: 4.12 USD``, or ``differs by 0.05 USD: usage 4.17, receipts 4.12``."""
-        unknown = f", and {_calls(self.receipt_calls)} of unknown cost" if self.receipt_calls else ""
+        unknown = f", and {counted(self.receipt_calls, 'call')} of unknown cost" if self.receipt_calls else ""
         if self.agrees:
             return line(f"agrees: {format_amount(self.receipts)} USD{unknown}")
         if not self.differs:
@@ -251,25 +239,16 @@ class SpendComparison:
             return line(f"not in usage; receipts {format_amount(self.receipts)} USD")
         if self.difference == 0:
             return line(
-                f"differs: usage names {_calls(self.usage_calls or 0)} of unknown cost, receipts name "
+                f"differs: usage names {counted(self.usage_calls or 0, 'call')} of unknown cost, receipts name "
                 f"{self.receipt_calls}"
             )
         usage, by = format_amount(self.usage), format_amount(abs(self.difference))
         return line(f"differs by {by} USD: usage {usage}, receipts {format_amount(self.receipts)}")
 
 
-def _calls(number: int) -> str:
-    return f"{grouped_number(number)} call{'s' * (number != 1)}"
-
-
 @dataclass(frozen=True, slots=True)
 class UsageReconciliation:
-    """Comparison of receipts with a usage report.
-
-    Attributes:
-        days: The days on which either side has an amount, in order.
-        first: The first day, ``YYYY-MM-DD``.
-    """
+    """Comparison of receipts with a usage report, on the days, ``YYYY-MM-DD``, on which either side has an amount."""
 
     whole: SpendComparison
     days: tuple[SpendComparison, ...]
@@ -286,12 +265,9 @@ class UsageReconciliation:
 
 
 def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple[str, str] | None:
-    """Return the first and last day whose receipts are all known; ``None`` if there are none.
+    """Return the first and last day (UTC) whose receipts are all known; ``None`` if there are none.
 
-    Args:
-        sums: Totals of all listed receipts.
-        today: The current day in UTC.
-        is_whole: Whether the list was read to its end. If not, the earliest day may have more receipts.
+    The earliest day of a list that was not read to its end may have more receipts.
     """
     days = sorted(name for name in sums.days if name != NO_DAY)
     if not is_whole:
@@ -302,12 +278,8 @@ def comparable_days(sums: ReceiptTotals, today: str, *, is_whole: bool) -> tuple
 def reconcile_with_usage(
     days: Mapping[str, SpendSum], usage: Usage, first: str, last: str, *, apart_s: float = 0.0
 ) -> UsageReconciliation:
-    """Compare the totals of receipts with a usage report for the same days.
-
-    Args:
-        first: The first day of the report, ``YYYY-MM-DD``.
-        last: The last one, which may still get receipts.
-        apart_s: See :class:`SpendComparison`.
+    """Compare the totals of receipts with a usage report for the same days, of which the last one may still get
+    receipts.
     """
     reported = {part.date: part for part in usage.by_day or () if part.date is not None}
     names = sorted(name for name in {*days, *reported} if first <= name <= last)

@@ -15,7 +15,7 @@ from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
 from runwatch.view.detail.plots import draw_sparkline
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import fit, line, plain_decimal
@@ -27,19 +27,13 @@ ACTIVITY_TEXTS: Final[Mapping[str, str]] = {
     "platform_baseline": "baseline of the platform",
     "platform_echo": "test runs",
 }
-"""Display texts of activities."""
 
 SPARK_CELLS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class CheckTrend:
-    """The verdicts of one check in one activity.
-
-    Attributes:
-        verifier_id: The check; ``None`` if the summary names none.
-        days: The days, earliest first.
-    """
+    """The verdicts of one check in one activity, by day, earliest first; ``None`` if the summary names no check."""
 
     verifier_id: str | None
     activity: str
@@ -90,9 +84,9 @@ def trend_sections(
     start, end = (None, None) if window is None else (window.start, window.end)
     words = f"{start} to {end}, days in UTC" if start and end else "everything that the service keeps"
     found = build_trends(summary, verifier_id)
-    head = [DetailLine(line("window"), line(words))]
+    head = [text_line("window", words)]
     if not found:
-        head.append(DetailLine(line("verdicts"), line("none in this window"), Role.QUIET))
+        head.append(text_line("verdicts", "none in this window", Role.QUIET))
     shown = [DetailSection(line("Trend"), tuple(head))]
     for trend in found:
         shown.append(DetailSection(line(f"Verdicts on {_about(trend)}"), tuple(_sums(trend, context))))
@@ -123,11 +117,7 @@ def overview_section(
 
 
 def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
-    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``.
-
-    Args:
-        has_days: Whether to state the lowest and the highest day.
-    """
+    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``, on demand with the days."""
     rate = one.pass_rate
     words = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
     days = [day.pass_rate for day in one.days if day.pass_rate is not None]
@@ -146,7 +136,7 @@ def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:
     tries = f"{grouped_number(one.failures)} of {grouped_number(one.attempts)} tries; they count in no pass rate"
     return (
         DetailLine(line("passed"), passed),
-        DetailLine(line("technical failures"), line(tries), Role.WARN if one.failures else Role.PLAIN),
+        text_line("technical failures", tries, Role.WARN if one.failures else Role.PLAIN),
     )
 
 

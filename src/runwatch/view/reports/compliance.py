@@ -19,20 +19,13 @@ from runwatch.records.proposal import Proposal
 from runwatch.records.run import Run
 from runwatch.records.usage import Period, UsageTotals
 from runwatch.records.verifier import Verifier
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.reports.usage import other_member_sections
-from runwatch.view.text.format import (
-    RenderContext,
-    ago,
-    estimated,
-    grouped_number,
-    short_id,
-    spent_amount,
-    time_of_day,
-)
+from runwatch.view.text.format import RenderContext, estimated, grouped_number, short_id, spent_amount
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, json_text, line
-from runwatch.view.text.styled_text import StyledText
+from runwatch.view.text.member_format import time_cell
+from runwatch.view.text.safe_text import json_text, line
+from runwatch.view.text.styled_text import StyledText, signed
 
 KINDS: Final[Mapping[str, str]] = {
     "proposal": Proposal.KIND,
@@ -85,23 +78,22 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     log = exported.decision_log
     decisions = log or ()
     kinds = Counter(decision.kind or context.glyphs.unknown for decision in decisions)
-    spend = (
-        context.glyphs.unknown if totals.usd is None else spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
-    )
-    spend = estimated(line(spend), is_estimated=bool(totals.estimated_calls))
+    known = spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
+    spend = line(context.glyphs.unknown) if totals.usd is None else known
+    spend = estimated(spend, is_estimated=bool(totals.estimated_calls))
     policy = exported.content_policy or {}
     return [
         DetailSection(
             line("Export"),
             (
-                DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+                text_line("period", f"{start} to {end}, days in UTC"),
                 DetailLine(line("receipts"), grouped_number(count_receipts(exported))),
                 DetailLine(line("decisions"), line(NO_DECISION_LOG) if log is None else grouped_number(len(log))),
                 *(DetailLine(line(f"  {kind}"), grouped_number(number)) for kind, number in sorted(kinds.items())),
                 DetailLine(line("runs"), grouped_number(totals.executions)),
-                DetailLine(line("spend"), line(spend)),
-                DetailLine(line("format"), line(exported.schema_version)),
-                *(DetailLine(line(f"{name} are"), line(json_text(said))) for name, said in policy.items()),
+                text_line("spend", spend),
+                text_line("format", exported.schema_version),
+                *(text_line(f"{name} are", json_text(said)) for name, said in policy.items()),
                 *_digest(exported, context),
             ),
         ),
@@ -116,7 +108,7 @@ def decision_sections(exported: ComplianceExport, context: RenderContext) -> lis
         said = (
             f"{NO_DECISION_LOG[0].upper()}{NO_DECISION_LOG[1:]}." if listed is None else "No decisions in this period."
         )
-        return [DetailSection(line(""), (DetailLine(line(""), line(said), Role.QUIET),))]
+        return [DetailSection(line(""), (text_line("", said, Role.QUIET),))]
     ordered = sorted(listed, key=lambda one: str(one.raw.get("at") or ""), reverse=True)
     return [DetailSection(line(""), tuple(_decision(decision, context) for decision in ordered))]
 
@@ -130,23 +122,15 @@ def _decision(one: Decision, context: RenderContext) -> DetailLine:
     noun = NOUNS.get(type, type)
     what = f"{one.action or context.glyphs.unknown} {noun} {short_id(record_id, context.glyphs)}"
     target = (kind, record_id) if kind is not None and record_id else None
-    return DetailLine(_when(one, context), line(f"{what}  {by}", None), _role(one), target=target)
-
-
-def _when(one: Decision, context: RenderContext) -> SafeText:
-    if one.at is None:
-        return line(json_text(one.raw.get("at")))
-    return ago(one.at, context.now) if context.time == "relative" else time_of_day(one.at, context)
-
-
-def _role(one: Decision) -> Role:
-    return {"approved": Role.GOOD, "rejected": Role.OFF, "revoked": Role.WARN}.get(one.action or "", Role.PLAIN)
+    when = line(json_text(one.raw.get("at"))) if one.at is None else time_cell(one.at, context)
+    role = {"approved": Role.GOOD, "rejected": Role.OFF, "revoked": Role.WARN}.get(one.action or "", Role.PLAIN)
+    return DetailLine(when, line(f"{what}  {by}", None), role, target=target)
 
 
 def _digest(exported: ComplianceExport, context: RenderContext) -> tuple[DetailLine, DetailLine]:
     said = {
-        True: StyledText(line(f"{context.glyphs.good} {DIGEST_MATCHES}"), Role.GOOD),
-        False: StyledText(line(f"{context.glyphs.warn} {DIGEST_DIFFERS}"), Role.WARN),
+        True: signed(DIGEST_MATCHES, Role.GOOD, context.glyphs),
+        False: signed(DIGEST_DIFFERS, Role.WARN, context.glyphs),
         None: StyledText(line("the export attests nothing that runwatch can check"), Role.QUIET),
     }[digest_agrees(exported)]
     digest = (exported.attestation or Attestation({})).digest

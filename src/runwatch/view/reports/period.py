@@ -55,10 +55,8 @@ PERIODS: Final[Mapping[str, NamedPeriod]] = {
 """The named periods, shortest first."""
 
 DEFAULT_PERIOD: Final = "7d"
-"""The initial period of a screen."""
 
 PERIOD_HINT: Final = "a month such as 2026-10, or two days such as 2026-11-01 2026-11-15"
-"""Examples for a custom period."""
 
 SHORT_PERIOD_HINT: Final = "such as 2026-10, or 2026-11-01 2026-11-15"
 """The same beside what is typed, also in 80 columns."""

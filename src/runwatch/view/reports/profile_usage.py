@@ -7,40 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context as Precision
 from decimal import Decimal
 from typing import Any, Final
 
 from runwatch.records.account import Account
+from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import Period, Usage, UsageTotals
 from runwatch.view.receipts.totals import format_amount
-from runwatch.view.resources.account import quota_used, runs_used
+from runwatch.view.resources.account import execution_quota, quota_used
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.profile_column import PROFILE
-from runwatch.view.text.format import RenderContext, about, estimated, grouped_number, spent_amount
+from runwatch.view.text.format import RenderContext, about, counted, estimated, grouped_number, spent_amount
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.styled_text import CellText, StyledText
 
 USD: Final = "USD"
 """The currency of amounts in members named ``usd`` without another currency."""
 
-# Sums of amounts whose magnitudes differ by fewer digits than this are exact.
-_EXACT: Final = Precision(prec=100)
-
 _UNSAID: Final = StyledText(line(""))
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileUsage:
-    """The usage of one profile, as far as known.
-
-    Attributes:
-        profile: Its name, also its id in a list.
-        usage: The report; ``None`` if it could not be read.
-        account: Its account; ``None`` if unknown.
-        read: When it was read, or why not, in a few words.
+    """The usage of one profile, as far as known; its name is its id in a list. ``read`` says in a few words when it was
+    read, or why not.
     """
 
     profile: str
@@ -93,7 +85,7 @@ def combined_total_text(rows: Sequence[ProfileUsage]) -> SafeText:
         return line("no total: the periods differ")
     of = f"{len(known)} profiles" if len(known) == len(rows) else f"{len(known)} of {len(rows)} profiles"
     runs = sum(row.totals.executions or 0 for row in known)
-    spent = line(f"{of}: {grouped_number(runs)} run{'s' * (runs != 1)}, {_spent(known)} {currencies[0]}")
+    spent = line(f"{of}: {counted(runs, 'run')}, {_spent(known)} {currencies[0]}")
     return estimated(spent, is_estimated=any(row.totals.estimated_calls for row in known))
 
 
@@ -104,20 +96,16 @@ def _spent(known: Sequence[ProfileUsage]) -> str:
     fee = _sum(total.platform_usd for total in totals)
     whole = _sum(total.usd for total in totals)
     if whole is None or any(total.unknown_calls for total in totals):
-        least = _sum(total.usd for total in totals if total.usd is not None) or Decimal(0)
-        return f"at least {format_amount(least)}"
-    if usage is None or fee is None or _EXACT.add(usage, fee) != whole:
+        return f"at least {format_amount(sum_amounts(total.usd for total in totals if total.usd is not None))}"
+    if usage is None or fee is None or sum_amounts((usage, fee)) != whole:
         return format_amount(whole)
     return f"{format_amount(usage)} usage + {format_amount(fee)} fee = {format_amount(whole)}"
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    found = Decimal(0)
-    for amount in amounts:
-        if amount is None:
-            return None
-        found = _EXACT.add(found, amount)
-    return found
+    every = list(amounts)
+    known = [amount for amount in every if amount is not None]
+    return sum_amounts(known) if len(known) == len(every) else None
 
 
 def _period(row: ProfileUsage, context: RenderContext) -> CellText:
@@ -165,7 +153,7 @@ PROFILE_USAGE: Final[ResourceSpec[Any]] = ResourceSpec[ProfileUsage](
         _usd("passthrough_usd", "usage", lambda totals: totals.passthrough_usd, leaves=2),
         _usd("platform_usd", "fee", lambda totals: totals.platform_usd),
         _usd("usd", "USD", lambda totals: totals.usd),
-        column("quota", lambda it: it.account and runs_used(it.account), title="quota used", cell=_quota,
+        column("quota", lambda it: it.account and execution_quota(it.account).used, title="quota used", cell=_quota,
                align="right", min_cells=10),
     ),
     sections=USAGE.sections,

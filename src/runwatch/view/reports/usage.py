@@ -20,16 +20,18 @@ from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, 
 from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
-from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection
-from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, quote_value
+from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
+from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, quote_value
 from runwatch.view.receipts.charts import MANY_DAYS
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import (
     RenderContext,
+    counted,
     estimated,
     grouped_number,
     known_amount,
     money,
+    money_exact,
     short_id,
     spent_amount,
     tokens,
@@ -37,6 +39,7 @@ from runwatch.view.text.format import (
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import model_cell
 from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain_decimal
+from runwatch.view.text.styled_text import StyledText
 
 MAX_DAYS: Final = 400
 """A longer period is drawn without gaps between its days."""
@@ -60,8 +63,7 @@ class NameLookup:
 
     def arm(self, arm_id: str | None, context: RenderContext) -> SafeText:
         """Return the name of a saved model, or its id if the name is unknown."""
-        known = self.arms.get(arm_id or "")
-        return line(known.display_name) if known and known.display_name else short_id(arm_id, context.glyphs)
+        return _name(self.arms, arm_id, context)
 
     def model(self, arm_id: str | None) -> str | None:
         known = self.arms.get(arm_id or "")
@@ -69,18 +71,18 @@ class NameLookup:
 
     def key(self, key_id: str | None, context: RenderContext) -> SafeText:
         """Return the name of an API key, or its id if the name is unknown."""
-        known = self.keys.get(key_id or "")
-        return line(known.display_name) if known and known.display_name else short_id(key_id, context.glyphs)
+        return _name(self.keys, key_id, context)
+
+
+def _name(records: Mapping[str, Arm] | Mapping[str, ApiKey], id: str | None, context: RenderContext) -> SafeText:
+    known = records.get(id or "")
+    return line(known.display_name) if known and known.display_name else short_id(id, context.glyphs)
 
 
 def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of a usage report, rows of numbers before a plot.
-
-    Args:
-        room_of: Returns the cells available for charts.
-    """
+    """Return the sections of a usage report, rows of numbers before a plot."""
     period = usage.period or Period({})
-    models = _by_model(usage.by_arm or (), names, context)
+    models = _by_model(usage.by_arm or (), period, names, context)
     arms = [_arm(arm, period, names, context) for arm in usage.by_arm or ()]
     keys = [_key(key, names, context) for key in usage.by_key or ()]
     days = _days(usage, period, names, room_of, context)
@@ -101,18 +103,18 @@ def other_member_sections(record: Record) -> list[DetailSection]:
     lines = [DetailLine(line(name), block(json_text(value))) for name, value in record.unknown().items()]
     for path in record.flaws():
         value = json_paths.get_at(record.raw, json_paths.parse_path(path))
-        lines.append(
-            DetailLine(
-                line(path), line("" if value is json_paths.MISSING else json_text(value)), Role.WARN, TYPE_MISMATCH
-            )
-        )
+        text = "" if value is json_paths.MISSING else json_text(value)
+        lines.append(text_line(path, text, Role.WARN, note=TYPE_MISMATCH))
     return [DetailSection(line(OTHER_MEMBERS), tuple(lines))] if lines else []
 
 
-def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewState | None:
+def build_receipts_view(period: Period, *, arm_ids: Sequence[str | None] = ()) -> ViewState | None:
     """Return the view of the receipts that a report of a period sums up; ``None`` if no filter can select them.
 
     A run counts on the day (UTC) on which it became final, as in the local service.
+
+    Args:
+        arm_ids: The saved models whose receipts are meant; empty for all receipts of the period.
     """
     terms = []
     first, last = _day(period.start), _day(period.end)
@@ -120,9 +122,10 @@ def build_receipts_view(period: Period, *, arm_id: str | None = None) -> ViewSta
         terms.append(f"completed>={first}")
     if last is not None and last < date.max:
         terms.append(f"completed<{last + timedelta(days=1)}")
-    if arm_id:
-        terms.append(f"arm={quote_value(arm_id)}")
-    text = " ".join(terms)
+    if not all(arm_ids):
+        return None
+    alternatives = [[*terms, f"arm={quote_value(arm_id)}"] for arm_id in arm_ids if arm_id] or [terms]
+    text = " | ".join(map(" ".join, alternatives))
     return ViewState("receipts", filter=text) if len(text) <= MAX_FILTER_CHARACTERS else None
 
 
@@ -144,7 +147,7 @@ def _totals(usage: Usage, context: RenderContext) -> DetailSection:
     return DetailSection(
         line("Used"),
         (
-            DetailLine(line("period"), line(f"{start} to {end}, days in UTC")),
+            text_line("period", f"{start} to {end}, days in UTC"),
             DetailLine(line("runs"), grouped_number(totals.executions), target=receipts),
             DetailLine(line("spend"), spend, role, target=receipts),
             _tokens(totals, context),
@@ -164,28 +167,27 @@ def _tokens(totals: UsageTotals, context: RenderContext) -> DetailLine:
     shown = line(str(known).removeprefix("tokens ") or context.glyphs.nothing)
     if not lacking:
         return DetailLine(line("tokens"), shown)
-    calls = f"{grouped_number(lacking)} call{'s' * (lacking != 1)} did not report any"
-    return DetailLine(line("tokens"), line(f"{shown}: {calls}"), Role.WARN)
+    return text_line("tokens", f"{shown}: {counted(lacking, 'call')} did not report any", Role.WARN)
 
 
-def _spend(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
-    """Format usage and fee and their sum, and note if the service's own sum differs."""
+def _spend(totals: UsageTotals, context: RenderContext) -> StyledText:
     text, role = _spend_text(totals, context)
-    return estimated(text, is_estimated=bool(totals.estimated_calls)), role
+    return StyledText(estimated(line(text), is_estimated=bool(totals.estimated_calls)), role)
 
 
-def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[SafeText, Role]:
+def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[str, Role]:
+    """Format usage and fee and their sum, and note if the service's own sum differs."""
     usage, fee, whole = totals.passthrough_usd, totals.platform_usd, totals.usd
     lacking = totals.unknown_calls
     if lacking and whole is not None:
-        calls = f"the cost of {grouped_number(lacking)} call{'s' * (lacking != 1)} is not known"
-        return line(f"{spent_amount(whole, lacking, is_exact=True)}: {calls}"), Role.WARN
+        spent = spent_amount(whole, lacking, is_exact=True)
+        return f"{spent}: the cost of {counted(lacking, 'call')} is not known", Role.WARN
     if usage is None or fee is None:
-        return line(context.glyphs.unknown if whole is None else f"{plain_decimal(whole)} USD"), Role.PLAIN
-    added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {plain_decimal(usage + fee)} USD"
+        return context.glyphs.unknown if whole is None else money_exact(whole), Role.PLAIN
+    added = f"{plain_decimal(usage)} usage + {plain_decimal(fee)} fee = {money_exact(usage + fee)}"
     if whole is None or whole == usage + fee:
-        return line(added), Role.PLAIN
-    return line(f"{added}, but the service says {plain_decimal(whole)} USD"), Role.WARN
+        return added, Role.PLAIN
+    return f"{added}, but the service says {money_exact(whole)}", Role.WARN
 
 
 # Charts.
@@ -197,7 +199,7 @@ def _days(
     by_day = {day.date: day for day in usage.by_day or () if day.date}
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
-        return [DetailSection(line("Spend by day"), (DetailLine(line(""), line(said), Role.QUIET),))]
+        return [DetailSection(line("Spend by day"), (text_line("", said, Role.QUIET),))]
     # Without fees there is nothing to tell apart.
     is_stacked = any(parts[1] > 0 for day in by_day.values() if (parts := _parts(day)) is not None)
     plotted = [_one_day(by_day[day], context, is_stacked=is_stacked) for day in sorted(by_day, reverse=True)]
@@ -227,7 +229,7 @@ def _every_day(period: Period, known: Sequence[str]) -> list[str]:
 
 def _one_day(day: DayUsage, context: RenderContext, *, is_stacked: bool) -> ChartRow:
     target = build_receipts_view(Period({"from": day.date, "to": day.date}))
-    more = _counted((day.executions, "run"))
+    more = _counts((day.executions, "run"))
     parts = _parts(day) if is_stacked else None
     if parts is None:
         return ChartRow(line(day.date), day.usd, _usd(day, context), more, target)
@@ -273,8 +275,11 @@ def _parts(day: DayUsage) -> tuple[Decimal, Decimal] | None:
     return usage, fee
 
 
-def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContext) -> list[ChartRow]:
-    """Return spend by model; empty if no model is known."""
+def _by_model(arms: Sequence[ArmUsage], period: Period, names: NameLookup, context: RenderContext) -> list[ChartRow]:
+    """Return spend by model; empty if no model is known.
+
+    A link names the saved models, because a receipt names its model with a publisher, which a saved model may lack.
+    """
     models = [names.model(arm.arm_id) or NO_MODEL for arm in arms]
     if all(model == NO_MODEL for model in models):
         return []
@@ -283,34 +288,30 @@ def _by_model(arms: Sequence[ArmUsage], names: NameLookup, context: RenderContex
         own = [arm for arm, its in zip(arms, models, strict=True) if its == model]
         usd = sum_amounts(arm.usd or Decimal(0) for arm in own)
         selected = sum(arm.selected_count or 0 for arm in own)
-        kept = "" if model == NO_MODEL else build_field_filter("model", model)
-        target = ViewState("receipts", filter=kept) if kept else None
+        target = build_receipts_view(period, arm_ids=[arm.arm_id for arm in own])
         lacking = sum(arm.unknown_calls or 0 for arm in own)
-        is_estimated = any(arm.estimated_calls for arm in own)
-        amount = estimated(spent_amount(usd, lacking), is_estimated=is_estimated)
-        found.append(ChartRow(model_cell(model, context), usd, amount, _counted((selected, "selection")), target))
+        amount = spent_amount(usd, lacking, is_estimated=any(arm.estimated_calls for arm in own))
+        found.append(ChartRow(model_cell(model, context), usd, amount, _counts((selected, "selection")), target))
     return found
 
 
 def _arm(one: ArmUsage, period: Period, names: NameLookup, context: RenderContext) -> ChartRow:
-    more = _counted((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
-    target = build_receipts_view(period, arm_id=one.arm_id)
+    more = _counts((one.selected_count, "selection"), (one.fallback_count or None, "fallback"))
+    target = build_receipts_view(period, arm_ids=[one.arm_id])
     return ChartRow(names.arm(one.arm_id, context), one.usd, _usd(one, context), more, target)
 
 
 def _key(one: KeyUsage, names: NameLookup, context: RenderContext) -> ChartRow:
     target = (ApiKey.KIND, one.api_key_id) if one.api_key_id else None
-    more = _counted((one.executions, "run"))
+    more = _counts((one.executions, "run"))
     return ChartRow(names.key(one.api_key_id, context), one.usd, _usd(one, context), more, target)
 
 
 def _usd(part: ArmUsage | DayUsage | KeyUsage, context: RenderContext) -> SafeText:
     if part.usd is None:
         return line(context.glyphs.unknown)
-    return estimated(spent_amount(part.usd, part.unknown_calls), is_estimated=bool(part.estimated_calls))
+    return spent_amount(part.usd, part.unknown_calls, is_estimated=bool(part.estimated_calls))
 
 
-def _counted(*counted: tuple[int | None, str]) -> str:
-    return ", ".join(
-        f"{grouped_number(number)} {noun}{'s' * (number != 1)}" for number, noun in counted if number is not None
-    )
+def _counts(*counts: tuple[int | None, str]) -> str:
+    return ", ".join(counted(number, noun) for number, noun in counts if number is not None)

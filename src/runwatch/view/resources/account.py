@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,9 +18,8 @@ from runwatch.records.account import (
 from runwatch.records.record import Record
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.organization import ACCOUNT_MAKES
-from runwatch.view.detail.sections import DetailSection, build_sections
 from runwatch.view.spec.members import column, member_lines
-from runwatch.view.spec.resource import ComputedLine, MemberLine, ResourceSpec, SectionSpec
+from runwatch.view.spec.resource import ComputedLine, LineTarget, MemberLine, ResourceSpec, SectionSpec
 from runwatch.view.text.format import (
     RenderContext,
     ago,
@@ -38,12 +36,9 @@ from runwatch.view.text.safe_text import json_text, line, plain_decimal
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _executions(account: Account) -> ExecutionQuota:
+def execution_quota(account: Account) -> ExecutionQuota:
+    """Return the quota of runs; an empty record if the service states none."""
     return (account.quota or Quota({})).executions or ExecutionQuota({})
-
-
-def _concurrency(account: Account) -> Concurrency:
-    return (account.quota or Quota({})).concurrency or Concurrency({})
 
 
 UNLIMITED: Final = "unlimited"
@@ -59,28 +54,22 @@ def is_unlimited(part: Record) -> bool:
 
 
 def _of(
-    used: int | None, limit: int | None, part_of: Record, context: RenderContext, *, word: str = ""
+    used: int | None, quota: ExecutionQuota | Concurrency, context: RenderContext, *, word: str = ""
 ) -> StyledText | None:
     """Format ``37 of 500`` with a gauge, as far as both are known."""
     if used is None:
         return None
-    part = None if limit is None else usage_ratio(Decimal(used), Decimal(limit))
+    number = grouped_number(used)
+    part = None if quota.limit is None else usage_ratio(Decimal(used), Decimal(quota.limit))
     if part is None:
-        return StyledText(
-            line(f"{grouped_number(used)}{word}, {UNLIMITED}") if is_unlimited(part_of) else grouped_number(used)
-        )
-    text = f"{grouped_number(used)} of {grouped_number(limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
+        return StyledText(line(f"{number}{word}, {UNLIMITED}") if is_unlimited(quota) else number)
+    text = f"{number} of {grouped_number(quota.limit)}  {gauge(part, 10, context.glyphs)} {percent(part)}"
     return StyledText(line(text), usage_role(part))
 
 
 def _quota(account: Account, context: RenderContext) -> CellText:
-    quota = _executions(account)
-    return _of(quota.used, quota.limit, quota, context) or line(context.glyphs.unknown)
-
-
-def runs_used(account: Account) -> int | None:
-    """Return how many runs of the quota are used."""
-    return _executions(account).used
+    quota = execution_quota(account)
+    return _of(quota.used, quota, context) or line(context.glyphs.unknown)
 
 
 def quota_used(account: Account, context: RenderContext) -> StyledText | None:
@@ -88,7 +77,7 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
 
     Without a limit, the number stands alone.
     """
-    quota = _executions(account)
+    quota = execution_quota(account)
     if quota.used is None:
         return None
     if quota.limit is None:
@@ -99,13 +88,13 @@ def quota_used(account: Account, context: RenderContext) -> StyledText | None:
 
 
 def _quota_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    quota = _executions(account)
-    return _of(quota.used, quota.limit, quota, context, word=" used")
+    quota = execution_quota(account)
+    return _of(quota.used, quota, context, word=" used")
 
 
 def _running_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    running = _concurrency(account)
-    return _of(running.running, running.limit, running, context)
+    running = (account.quota or Quota({})).concurrency or Concurrency({})
+    return _of(running.running, running, context)
 
 
 def _as_limit(value: object, _: RenderContext) -> CellText:
@@ -114,14 +103,12 @@ def _as_limit(value: object, _: RenderContext) -> CellText:
 
 
 def _demo_text(value: object, context: RenderContext) -> CellText:
-    """Say whether the organization is a demo."""
     if not isinstance(value, bool):
         return line(context.glyphs.nothing if value is None else json_text(value), None)
     return line("yes, a demo organization" if value else "no, a real organization")
 
 
 def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | None:
-    """Format the fees of a run and a review, which are added to the cost of models."""
     billing = account.billing or Billing({})
     fees = (
         (billing.platform_fee_usd_per_execution, "a run"), (billing.review_composer_fee_usd_per_execution, "a review"),
@@ -131,7 +118,7 @@ def _fees_text(account: Account, _: object, __: RenderContext) -> CellText | Non
 
 
 def _reset_text(account: Account, _: object, context: RenderContext) -> CellText | None:
-    at = _executions(account).reset_at
+    at = execution_quota(account).reset_at
     return None if at is None else line(f"{ago(at, context.now)}, {time_of_day(at, context)}")
 
 
@@ -151,6 +138,10 @@ def _balance_text(account: Account, _: object, __: RenderContext) -> CellText | 
 
 def _balance_cell(account: Account, context: RenderContext) -> CellText:
     return _balance_text(account, None, context) or line(context.glyphs.nothing)
+
+
+def _to(screen: str, filter: str = "") -> Callable[[object, object], LineTarget]:
+    return lambda _, __: LineTarget(ViewState(screen, filter=filter), line(""))
 
 
 ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
@@ -173,16 +164,17 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
         SectionSpec(
             "Limits",
             (
-                ComputedLine("runs", _quota_text), ComputedLine("resets", _reset_text),
-                ComputedLine("live now", _running_text), ComputedLine("requests/min", _rate_text),
-                ComputedLine("balance", _balance_text), ComputedLine("fees", _fees_text),
+                ComputedLine("runs", _quota_text, leads=_to("runs")), ComputedLine("resets", _reset_text),
+                ComputedLine("live now", _running_text, leads=_to("runs", "is:live")),
+                ComputedLine("requests/min", _rate_text, leads=_to("requests")),
+                ComputedLine("balance", _balance_text, leads=_to("receipts")), ComputedLine("fees", _fees_text),
             ),
         ),
         SectionSpec(
             "Account",
             (
                 MemberLine("display_name", "name"), MemberLine("tenant_id"),
-                MemberLine("authenticated_principal_id", "key"), MemberLine("quota_tier", "tier"),
+                MemberLine("authenticated_principal_id", "key", leads=_to("keys")), MemberLine("quota_tier", "tier"),
                 MemberLine("is_demo", "demo", _demo_text),
             ),
         ),
@@ -221,26 +213,3 @@ ACCOUNT: Final[ResourceSpec[Any]] = ResourceSpec[Account](
     empty="The service returned no account data.",
     create_actions=ACCOUNT_MAKES,
 )  # fmt: skip
-
-
-LEADS: Final[Mapping[str, ViewState]] = {
-    "runs": ViewState("runs"),
-    "live now": ViewState("runs", filter="is:live"),
-    "requests/min": ViewState("requests"),
-    "balance": ViewState("receipts"),
-    "key": ViewState("keys"),
-}
-"""Link targets of account lines by label."""
-
-_LEADING: Final = frozenset({"Limits", "Account"})
-"""Sections whose lines are links."""
-
-
-def account_sections(account: Account, context: RenderContext) -> list[DetailSection]:
-    """Return the sections of an account: limits first, then every member."""
-    return [
-        replace(part, lines=tuple(replace(entry, target=LEADS.get(entry.label)) for entry in part.lines))
-        if part.title in _LEADING
-        else part
-        for part in build_sections(ACCOUNT, account, context)
-    ]

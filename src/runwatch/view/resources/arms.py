@@ -21,14 +21,13 @@ from runwatch.view.spec.resource import (
 )
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import model_cell
+from runwatch.view.text.member_format import model_cell, model_name
 from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
-    """Return a link to the runs known to have used it."""
     kept = build_field_filter("arm", arm.id) if arm.id else ""
     return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
 
@@ -78,8 +77,10 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
             "reason|status_reason", _reason, cell=_reason_cell, hide_order=7, min_cells=12, whole_first=True,
             hide_if_empty=True,
         ),
-        column("model|model_id", lambda it: it.model_id or it.model_deployment_id, format=model_cell, hide_order=3,
-               min_cells=14),
+        column(
+            "model|model_id", lambda it: it.model_id or it.model_deployment_id, format=model_cell, hide_order=3,
+            sort_key=lambda it: model_name(it.model_id or it.model_deployment_id), min_cells=14,
+        ),
         column("classes|data_class_grants", title="data classes", format=joined_cell, hide_order=5, min_cells=12),
         column("cost|cost_class", hide_order=4, min_cells=8),
         column("tags|capability_tags", format=joined_cell, hide_order=2, min_cells=10, is_extra=True),

@@ -19,27 +19,22 @@ from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.rows import RecordRow, RowRenderer
 from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.safe_text import SafeText, line
-from runwatch.view.text.styled_text import CellText
-
-_EXECUTION: Final = "execution_id"
-
-
-def _run(event: RunEvent, context: RenderContext) -> CellText:
-    return short_id(event.execution_id, context.glyphs)
-
 
 MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
     EVENTS,
     columns=(
         EVENTS.columns[0],
         Column[RunEvent](
-            id="run", title="run", aliases=(_EXECUTION,), value=lambda it: it.execution_id, cell=_run, min_cells=9
+            id="run",
+            title="run",
+            aliases=("execution_id",),
+            value=lambda it: it.execution_id,
+            min_cells=9,
+            cell=lambda it, context: short_id(it.execution_id, context.glyphs),
         ),
         *EVENTS.columns[1:],
     ),
 )
-"""Events of several runs; each line names its run."""
-
 
 MAX_LINES: Final = 4_096
 """Different lines whose text is kept, about a megabyte."""
@@ -49,7 +44,6 @@ _UNSHOWN: Final = re.compile(
     re.ASCII,
 )
 """The values of members that differ in every event and that lines do not show."""
-
 
 _TIME_MEMBERS: Final = frozenset({"at", "recorded_at"})
 _TIMES: Final = re.compile(r'((?<=[{,])"(?:at|recorded_at)":")[^"\\]*"')
@@ -147,10 +141,7 @@ class EventFilter:
 def parse_event_filter(
     text: str, *, is_merged: bool = False, named: Mapping[str, str] | None = None
 ) -> EventFilter | None:
-    """Parse a filter; ``None`` if it is empty.
-
-    Args:
-        is_merged: Whether events of several runs are mixed.
+    """Parse a filter for the events of one run, or of several; ``None`` if it is empty.
 
     Raises:
         QueryError: The filter has a syntax error, or names something that events do not have.

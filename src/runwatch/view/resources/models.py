@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from runwatch.records.arm import Arm
-from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment, Offering
+from runwatch.records.model import CatalogConnection, CatalogEntry, Definition, Deployment
 from runwatch.records.source import SourceConnection
 from runwatch.view.actions.arms import MODEL_ACTIONS
 from runwatch.view.actions.fields import quote_name
 from runwatch.view.actions.sources import SYNC_NEW, TEST_NEW, first_step
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, short_id
@@ -21,15 +21,10 @@ from runwatch.view.text.status_format import joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, with_role
 
 MAX_NAMED_CONNECTIONS: Final = 3
-"""Most connections that an empty catalog names."""
 
 
 def _model(entry: CatalogEntry) -> Definition:
     return entry.model or Definition({})
-
-
-def _offering(entry: CatalogEntry) -> Offering:
-    return entry.offering or Offering({})
 
 
 def _connection(entry: CatalogEntry) -> CatalogConnection:
@@ -49,11 +44,7 @@ DEPLOYMENT_LINES: Final = member_lines(
 
 
 def catalog_sections(prefix: str = "") -> tuple[SectionSpec, ...]:
-    """Return the sections of a catalog entry, also for records that contain one.
-
-    Args:
-        prefix: Path of the entry with a trailing dot; empty for the entry itself.
-    """
+    """Return the sections of a catalog entry; of one inside another record, with its path and a dot as the prefix."""
 
     parts = (
         ("Model", "model", "model_key publisher_id family release lifecycle:status capabilities release_license"),
@@ -116,7 +107,7 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     empty_keys="Press {screen.new} to connect a source; its models are listed here.",
     flags={
         "byok": lambda it: _connection(it).access_lane == "byok",
-        "public": lambda it: "public" in (_offering(it).data_classes or ()),
+        "public": lambda it: it.offering is not None and "public" in (it.offering.data_classes or ()),
     },
     facets=("lane", "lifecycle", "licence", "standing", "classes", "source"),
     actions=MODEL_ACTIONS,
@@ -177,19 +168,15 @@ DEFINITIONS: Final[ResourceSpec[Any]] = ResourceSpec[Definition](
 def saved_model_sections(
     deployment_id: str, arms: Iterable[Arm], context: RenderContext, *, is_known: bool, save: object = None
 ) -> list[DetailSection]:
-    """Return the saved models of a deployment; empty if they are unknown.
+    """Return the saved models of a deployment; empty as long as their list was not read.
 
-    Args:
-        is_known: Whether the list of saved models was read.
-        save: Target of the link that saves the model; ``None`` for none.
+    ``save`` is the target of the link that saves the model; ``None`` for none.
     """
     if not is_known or not deployment_id:
         return []
     found = [arm for arm in arms if arm.model_deployment_id == deployment_id]
     if not found:
-        none = DetailLine(
-            line("saved models"), line("none of this deployment"), target=save, does="enter saves it" if save else ""
-        )
+        none = text_line("saved models", "none of this deployment", target=save, does="enter saves it" if save else "")
         return [DetailSection(line("Used by"), (none,))]
     lines = []
     for arm in found:
@@ -202,10 +189,8 @@ def saved_model_sections(
 def unread_models_lines(
     connections: Sequence[SourceConnection], context: RenderContext, key: str
 ) -> tuple[SafeText, ...]:
-    """Return the text of an empty catalog: the connections of which it lists no model, and what each needs next.
-
-    Args:
-        key: The key that does that; empty where nothing can be changed.
+    """Return the text of an empty catalog: the connections of which it lists no model, and what each needs next, with
+    the key that does it; empty where nothing can be changed.
     """
     found = [_unread_text(each) for each in connections[:MAX_NAMED_CONNECTIONS]]
     left = len(connections) - len(found)

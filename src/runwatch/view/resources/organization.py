@@ -30,10 +30,6 @@ from runwatch.view.text.safe_text import SafeText, block, json_text, line, plain
 from runwatch.view.text.styled_text import CellText
 
 
-def _is_pending(proposal: Proposal) -> bool:
-    return proposal.status == "pending"
-
-
 def _score(value: Any, _: RenderContext) -> CellText:
     return line(plain_decimal(value))
 
@@ -101,14 +97,17 @@ PROPOSALS: Final[ResourceSpec[Any]] = ResourceSpec[Proposal](
     ),
     sort=(SortKey("created"),),
     empty="No proposals. A run with the reaction repair_retry makes one when a repaired skill passes its check.",
-    flags={"pending": _is_pending, "final": lambda it: it.status in {"approved", "rejected", "expired"}},
+    flags={
+        "pending": lambda it: it.status == "pending",
+        "final": lambda it: it.status in {"approved", "rejected", "expired"},
+    },
     named_kinds=(Arm,),
     actions=PROPOSAL_ACTIONS,
     links=(
         RecordLink("run", "run", lambda it: it.execution_id),
         RecordLink("saved model", "arm", lambda it: it.arm_id),
     ),
-    tabs=(DetailTab("change", "Change", "getProposalsByProposalId", "proposal_id", Proposal, _change_sections),),
+    tabs=(DetailTab("change", "Change", "getProposalsByProposalId", Proposal, _change_sections),),
 )  # fmt: skip
 
 KEYS: Final[ResourceSpec[Any]] = ResourceSpec[ApiKey](

@@ -18,7 +18,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import add_service
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, signed
 
 NO_CODE: Final = "no code"
 """Shown for responses that were not a problem of the service."""
@@ -71,7 +71,7 @@ def _record(code: str, count: int, times: Sequence[datetime], profiles: int, pat
 
 
 def _code(it: ProblemCode, context: RenderContext) -> CellText:
-    return StyledText(line(f"{context.glyphs.bad} {line(it.code or NO_CODE)}"), Role.BAD)
+    return signed(line(it.code or NO_CODE), Role.BAD, context.glyphs)
 
 
 PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](

@@ -13,11 +13,11 @@ from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import block, json_block, line
 from runwatch.view.text.shell_commands import ShellService, add_service, profile_options
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 
 def _code(entry: ProblemEntry, context: RenderContext) -> CellText:
-    return StyledText(line(f"{context.glyphs.bad} {line(find_error_code(entry) or 'no code')}"), Role.BAD)
+    return signed(line(find_error_code(entry) or "no code"), Role.BAD, context.glyphs)
 
 
 def find_error_code(entry: ProblemEntry) -> str | None:
@@ -33,7 +33,7 @@ def _head(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
         parts.append(line(f"HTTP {status}"))
     if entry.problem.title:
         parts.append(line(entry.problem.title))
-    return StyledText(line(f"{context.glyphs.bad} " + f" {context.glyphs.dot} ".join(parts)), Role.BAD)
+    return signed(f" {context.glyphs.dot} ".join(parts), Role.BAD, context.glyphs)
 
 
 def _instance(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
@@ -60,12 +60,7 @@ def _effect(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | Non
     )
 
 
-def _cause(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
-    return block(entry.cause) if entry.cause else None
-
-
 def _messages(entry: ProblemEntry) -> str | None:
-    """Return what the problem says of each field."""
     return (
         "; ".join(f"{error.field or ''} {error.message or ''}".strip() for error in entry.problem.errors or ()) or None
     )
@@ -83,20 +78,9 @@ def _wait(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
     return None if seconds is None else StyledText(duration(seconds), Role.WARN)
 
 
-def _means(entry: ProblemEntry, _: object, __: RenderContext) -> CellText:
-    return line(explain_code(find_error_code(entry) or "").sentence)
-
-
 def _next(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
-    return line(add_service(next_step(find_error_code(entry) or ""), _service(entry, context)))
-
-
-def _service(entry: ProblemEntry, context: RenderContext) -> ShellService:
-    return ShellService(profile_options(entry.profile), context.service.program)
-
-
-def _raw(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
-    return None if entry.body is None else json_block(entry.body)
+    service = ShellService(profile_options(entry.profile), context.service.program)
+    return line(add_service(next_step(find_error_code(entry) or ""), service))
 
 
 PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
@@ -126,15 +110,22 @@ PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](
             "Problem",
             (
                 ComputedLine("instance", _instance), ComputedLine("problem", _head), MemberLine("detail"),
-                ComputedLine("cause", _cause, lambda it: "cause" if it.cause else ""),
+                ComputedLine(
+                    "cause", lambda it, _, __: block(it.cause) if it.cause else None,
+                    lambda it: "cause" if it.cause else "",
+                ),
                 ComputedLine("request", _request), ComputedLine("effect", _effect), ComputedLine("fields", _fields),
-                ComputedLine("wait", _wait), ComputedLine("means", _means), ComputedLine("next", _next),
+                ComputedLine("wait", _wait),
+                ComputedLine("means", lambda it, _, __: line(explain_code(find_error_code(it) or "").sentence)),
+                ComputedLine("next", _next),
             ),
         ),
         SectionSpec("Where", member_lines(
             "time:time profile origin method path operation status code title instance elapsed_s:s attempt key"
         )),
-        SectionSpec("As the service sent it", (ComputedLine("raw", _raw, lambda _: "raw"),)),
+        SectionSpec("As the service sent it", (ComputedLine(
+            "raw", lambda it, _, __: None if it.body is None else json_block(it.body), lambda _: "raw"
+        ),)),
     ),
     links=(
         RecordLink("request", RequestEntry.KIND, lambda it: it.request_id),

@@ -10,19 +10,37 @@ from runwatch.records.states import UNWANTED_STATES
 from runwatch.view.receipts import lines
 from runwatch.view.receipts.content_scan import find_content
 from runwatch.view.runs.check_results import VERDICTS, receipt_finding
-from runwatch.view.runs.decision_packet import parse_packet, run_outcome_cell, verdict_column
+from runwatch.view.runs.decision_packet import (
+    end_reason,
+    end_reason_cell,
+    parse_packet,
+    run_outcome_cell,
+    verdict_column,
+)
+from runwatch.view.runs.provider_calls import call_lines
 from runwatch.view.runs.run_facts import find_selected_option
 from runwatch.view.spec.members import column, field, id_column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, MemberLine, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import AMOUNT_WORDS, DURATION_WORDS, RenderContext, listed_amount
 from runwatch.view.text.glyphs import UNICODE, Role
-from runwatch.view.text.member_format import duration_cell, model_cell, output_end
+from runwatch.view.text.member_format import (
+    NO_CHARGE,
+    duration_cell,
+    model_cell,
+    model_name,
+    no_charge_cell,
+    output_end,
+)
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
 def _status(receipt: Receipt, context: RenderContext) -> CellText:
     return run_outcome_cell(receipt.status, parse_packet(receipt.decision_packet), context.glyphs)
+
+
+def _reason(receipt: Receipt, context: RenderContext) -> CellText:
+    return end_reason_cell(receipt.reason, parse_packet(receipt.decision_packet), receipt.status, context.glyphs)
 
 
 def _verdict(receipt: Receipt) -> str | None:
@@ -39,6 +57,9 @@ def _model(receipt: Receipt, context: RenderContext) -> CellText:
 
 
 def _spend(receipt: Receipt, context: RenderContext) -> CellText:
+    """Format the spend; that of a test run as the list of runs does, unless it has cost something."""
+    if receipt.mode == "echo" and not receipt.spend_usd and not receipt.unknown_calls:
+        return no_charge_cell()
     known = receipt.known_spend_usd
     if known is None:
         return line(context.glyphs.unknown)
@@ -74,12 +95,16 @@ COLUMNS: Final = (
         "status", cell=_status, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
     id_column("run|id|execution_id=id"),
-    column("reason|why=reason", title="why", min_cells=20, whole_first=True),
     column(
-        "model", lambda it: find_selected_option(it).model_key, cell=_model, min_cells=8, elides_middle=True,
+        "reason|why", lambda it: end_reason(it.reason, parse_packet(it.decision_packet)), title="why", cell=_reason,
+        min_cells=20, whole_first=True,
+    ),
+    column(
+        "model", lambda it: find_selected_option(it).model_key, cell=_model,
+        sort_key=lambda it: model_name(find_selected_option(it).model_key), min_cells=8, elides_middle=True,
         keeps_difference=True,
     ),
-    column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=AMOUNT_WORDS),
+    column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=(*AMOUNT_WORDS, *NO_CHARGE.split())),
     column(
         "check", _check_kind, cell=_check, min_cells=12, hide_order=2, shared_texts=_shared_check_texts, words=VERDICTS
     ),
@@ -117,7 +142,7 @@ SECTIONS: Final = (
             ComputedLine("reaction", lines.reaction),
             ComputedLine("requested", lines.requested),
             ComputedLine("resolved", lines.resolved),
-            ComputedLine("calls", lines.calls),
+            ComputedLine("calls", lambda _, part, context: call_lines(part, context)),
             ComputedLine("cost", lines.cost),
         ),
         each="slices",

@@ -34,9 +34,8 @@ def _mutations() -> Iterator[Mutation[Any]]:
                 mutation = None if then is None else then.mutation
 
 
-_BY_OPERATION: Final[dict[str, Mutation[Any]]] = {}
-for _mutation in _mutations():
-    _BY_OPERATION.setdefault(_mutation.operation, _mutation)
+# The first one wins.
+_BY_OPERATION: Final = {mutation.operation: mutation for mutation in reversed(list(_mutations()))}
 
 
 def resource_named(name: str) -> ResourceSpec[Any]:

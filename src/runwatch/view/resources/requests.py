@@ -7,31 +7,24 @@ from typing import Any, Final
 from runwatch.records.run import Run
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.spec.members import column, fields, id_column, member_lines, time_column
-from runwatch.view.spec.resource import RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.spec.resource import Column, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, byte_size
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import duration_cell, id_cell
-from runwatch.view.text.safe_text import SafeText, line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import CellText, signed
 
 
 def _status(entry: RequestEntry, context: RenderContext) -> CellText:
-    if entry.is_given_up:
-        return StyledText(line(f"{context.glyphs.off} {line(entry.error)}"), Role.OFF)
     if entry.error is not None:
-        return StyledText(line(f"{context.glyphs.bad} {line(entry.error)}"), Role.BAD)
+        return signed(line(entry.error), Role.OFF if entry.is_given_up else Role.BAD, context.glyphs)
     if entry.status is None:
         return line(context.glyphs.unknown)
-    glyph = context.glyphs.bad if entry.is_problem else context.glyphs.good
-    return StyledText(line(f"{glyph} {entry.status}"), Role.BAD if entry.is_problem else Role.GOOD)
+    return signed(f"{entry.status}", Role.BAD if entry.is_problem else Role.GOOD, context.glyphs)
 
 
-def _outcome(entry: RequestEntry) -> object:
-    return entry.error if entry.error is not None else entry.status
-
-
-def _bytes(value: int, _: RenderContext) -> SafeText:
-    return byte_size(value)
+def _size_column(names: str, **options: Any) -> Column[Any]:
+    return column(names, format=lambda size, _: byte_size(size), align="right", min_cells=6, **options)
 
 
 REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
@@ -42,7 +35,10 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
     title="Requests",
     columns=(
         time_column("time|age=time", min_cells=3, hide_order=7),
-        column("status|http", _outcome, cell=_status, min_cells=10, max_cells=24),
+        column(
+            "status|http", lambda it: it.status if it.error is None else it.error, cell=_status, min_cells=10,
+            max_cells=24,
+        ),
         column("method"),
         column("path", max_cells=64, min_cells=24, elides_middle=True),
         # Requests of all profiles are listed.
@@ -52,8 +48,8 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
             value_type="seconds",
         ),
         column("attempt", title="try", align="right", hide_order=5, min_cells=3),
-        column("received=received_bytes", title="bytes", format=_bytes, align="right", hide_order=4, min_cells=6),
-        column("sent=sent_bytes", format=_bytes, align="right", hide_order=3, min_cells=6),
+        _size_column("received=received_bytes", title="bytes", hide_order=4),
+        _size_column("sent=sent_bytes", hide_order=3),
         id_column("key", format=id_cell, hide_order=2),
         column("query", hide_order=1, min_cells=12, max_cells=24),
     ),

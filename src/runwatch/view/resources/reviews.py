@@ -56,7 +56,7 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
     " registers an agent for it.",
     flags={"ready": lambda it: it.status == "ready", "problem": lambda it: it.status == "degraded"},
     links=(RecordLink("saved as", "arm", lambda it: it.id or None),),
-    tabs=(connection_tab("getReviewComposerAgentsByArmIdConnection", "arm_id"),),
+    tabs=(connection_tab("getReviewComposerAgentsByArmIdConnection"),),
     actions=AGENT_ACTIONS,
     create_actions=AGENT_MAKES,
 )  # fmt: skip

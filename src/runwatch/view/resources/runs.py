@@ -6,22 +6,25 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from runwatch.records.arm import Arm
 from runwatch.records.packet import DecisionPacket
 from runwatch.records.run import CallError, Run, Slice
-from runwatch.records.states import LIVE_STATES, UNWANTED_STATES, is_final
+from runwatch.records.states import LIVE_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import (
     NEEDS_REVIEW,
-    decision_reason_cell,
+    end_reason,
+    end_reason_cell,
     is_rejected,
     run_outcome_cell,
     run_outcome_title,
     verdict_column,
 )
-from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue, run_facts
+from runwatch.view.runs.run_facts import FROM_RUN, NO_SOURCE, RunFacts, SourcedValue
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.spec.members import column, field, id_column, member_lines
 from runwatch.view.spec.resource import (
     ComputedLine,
+    LineTarget,
     MemberLine,
     RecordLink,
     ResourceSpec,
@@ -44,15 +47,16 @@ from runwatch.view.text.format import (
     short_ago,
     short_id,
     spent_amount,
-    state_label,
+    state_cell,
     time_of_day,
     usage_ratio,
     usage_role,
 )
-from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import (
     NO_CHARGE,
     model_cell,
+    model_name,
     newest_first_key,
     no_charge_cell,
     output_end,
@@ -64,13 +68,9 @@ from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _status(facts: RunFacts, context: RenderContext) -> StyledText:
-    return StyledText(state_label(facts.status, context.glyphs), state_glyph(facts.status, context.glyphs)[1])
-
-
 def _status_line(facts: RunFacts, _: object, context: RenderContext) -> StyledText:
     """Return the state; one that is missing, no text or an unknown word says how it counts."""
-    status = _status(facts, context)
+    status = state_cell(facts.status, context.glyphs)
     if facts.is_final or facts.status in LIVE_STATES:
         return status
     return StyledText(line(f"{status.text} (unknown state, counts as live)", None), status.role)
@@ -104,12 +104,15 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format how long a live run has been running, or how long an ended one took."""
+    seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now)
+    return line(context.glyphs.unknown) if seconds is None else elapsed_clock(seconds)
+
+
+def _took_so_far(facts: RunFacts) -> float | Decimal | None:
+    """Return how long a run took, a live one up to when it was read, in seconds."""
     if facts.is_final:
-        took = facts.took_s.value
-        return line(context.glyphs.unknown) if took is None else elapsed_clock(took)
-    running = facts.running_s(context.now)
-    return line(context.glyphs.unknown) if running is None else elapsed_clock(running)
+        return facts.took_s.value
+    return None if facts.stored is None else facts.running_s(facts.stored.seen_at)
 
 
 def _started(facts: RunFacts, context: RenderContext) -> CellText:
@@ -153,15 +156,16 @@ def _cost(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _used_part(facts: RunFacts) -> Decimal | None:
-    """Return the used part of the cost cap of a live run."""
     return None if facts.is_test or facts.is_final else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
 
 
 def _used_gauge(facts: RunFacts, context: RenderContext) -> CellText:
     part = _used_part(facts)
-    if part is None:
-        return line(context.glyphs.nothing)
-    return StyledText(line(f"{gauge(part, 5, context.glyphs)} {percent(part)}"), usage_role(part))
+    return line(context.glyphs.nothing) if part is None else _gauge(part, 5, context)
+
+
+def _gauge(part: Decimal, cells: int, context: RenderContext) -> StyledText:
+    return StyledText(line(f"{gauge(part, cells, context.glyphs)} {percent(part)}"), usage_role(part))
 
 
 # Below, what only a detail or an event shows is imported where it is used, because the list is painted first.
@@ -174,7 +178,6 @@ def _last_event(facts: RunFacts) -> str | None:
 
 
 def _last(facts: RunFacts, context: RenderContext) -> CellText:
-    """Format the newest event and its age, or how long ago an ended run ended."""
     event, ended = facts.last_event, facts.ended_at.value
     if facts.is_final and ended is not None:
         return short_ago(ended, context.now)
@@ -190,21 +193,13 @@ def _reason(facts: RunFacts, context: RenderContext) -> CellText:
     """
     if facts.is_cancelling is not None and not facts.is_final:
         return StyledText(line("cancelling" if facts.is_cancelling else "cancel waits"), Role.WARN)
-    reason, decided = facts.reason.value, decision_reason_cell(facts.packet.value, context.glyphs)
-    if decided is not None and not reason:
-        return decided
-    needs_none = not facts.is_final or facts.status == "completed"
-    return line(reason or (context.glyphs.nothing if needs_none else context.glyphs.unknown))
+    return end_reason_cell(facts.reason.value, facts.packet.value, facts.status, context.glyphs)
 
 
 def _no_result_text(facts: RunFacts) -> str | None:
     if facts.is_test:
         return "No result: a test run calls no model."
     return None if facts.is_final else "No result yet: the run is still running."
-
-
-def _note(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
-    return block(facts.note) if facts.note else None
 
 
 def _verdict(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -220,6 +215,11 @@ def _known(fact: SourcedValue[Any], text: CellText, context: RenderContext) -> C
         return StyledText(line(context.glyphs.unknown), Role.QUIET)
     drawn, role = text if isinstance(text, StyledText) else StyledText(text)
     return StyledText(line(f"{drawn}  ({fact.source})"), role)
+
+
+def _its_arm(facts: RunFacts, _: object) -> LineTarget | None:
+    arm_id = facts.arm_id.value
+    return LineTarget((Arm.KIND, arm_id), line("")) if arm_id else None
 
 
 def _fact_line(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
@@ -251,7 +251,7 @@ def _cost_line(facts: RunFacts, _: object, context: RenderContext) -> CellText:
     known = facts.known_cost_usd
     if facts.is_cost_open:
         return StyledText(line(f"{context.glyphs.nothing}  not known yet"), Role.QUIET)
-    amount = estimated(spent_amount(known.value, facts.unknown_calls, is_exact=True), is_estimated=facts.is_estimated)
+    amount = spent_amount(known.value, facts.unknown_calls, is_exact=True, is_estimated=facts.is_estimated)
     over = over_limit(known.value, facts.max_cost_usd.value)
     return _known(known, StyledText(line(f"{amount}{over}"), Role.WARN) if over else amount, context)
 
@@ -306,9 +306,7 @@ def _shows_errors(facts: RunFacts) -> str:
 
 def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     part = None if facts.is_test else usage_ratio(facts.cost_usd.value, facts.max_cost_usd.value)
-    if part is None:
-        return None
-    return StyledText(line(f"{gauge(part, 10, context.glyphs)} {percent(part)}"), usage_role(part))
+    return None if part is None else _gauge(part, 10, context)
 
 
 def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
@@ -343,10 +341,6 @@ def _why(facts: RunFacts, _: object, __: RenderContext) -> CellText | None:
 
     reason = facts.reason.value
     return None if reason is None else end_reason_text(reason, facts.receipt, states=facts.states)
-
-
-def _next(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
-    return next_step_text(facts, context)
 
 
 def next_step_text(facts: RunFacts, context: RenderContext) -> SafeText | None:
@@ -395,9 +389,13 @@ COLUMNS: Final = (
         "status", cell=_outcome, min_cells=11, max_cells=14, never_cut=True, whole_first=True, server_parameter="status"
     ),
     id_column("run|id|execution_id=id", cell=_run),
-    column("reason|why=reason.value", title="why", cell=_reason, min_cells=10, whole_first=True),
     column(
-        "model=model.value", format=model_cell, min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
+        "reason|why", lambda run: end_reason(run.reason.value, run.packet.value), title="why", cell=_reason,
+        min_cells=10, whole_first=True,
+    ),
+    column(
+        "model=model.value", format=model_cell, sort_key=lambda run: model_name(run.model.value),
+        min_cells=16, max_cells=32, hide_if_empty=True, elides_middle=True,
         keeps_difference=True,
     ),
     column("cost|spend=cost_usd.value", cell=_cost, align="right", min_cells=7, words=_COST_WORDS),
@@ -407,7 +405,8 @@ COLUMNS: Final = (
         puts_newest_first=True, words=DURATION_WORDS, searched="nothing",
     ),
     column(
-        "took=took_s.value", cell=_elapsed, align="right", min_cells=4, words=DURATION_WORDS, value_type="seconds"
+        "took=took_s.value", cell=_elapsed, sort_key=_took_so_far, align="right", min_cells=4,
+        words=DURATION_WORDS, value_type="seconds",
     ),
     column("provider=provider.value", hide_order=2, min_cells=8, max_cells=24, hide_if_empty=True, is_extra=True),
     column(
@@ -419,10 +418,7 @@ COLUMNS: Final = (
 FIELDS: Final = (
     # Columns that a list shows only if the settings name them.
     column("label", lambda run: run.label or None, min_cells=8, max_cells=24),
-    column(
-        "last", _last_event, cell=_last, min_cells=8,
-        keeps_last_words=True,
-    ),
+    column("last", _last_event, cell=_last, min_cells=8, keeps_last_words=True),
     column("used", _used_part, title="of cap", cell=_used_gauge, min_cells=11, value_type="number"),
     column("mode=mode.value", cell=_mode),
     id_column("arm|arm_id=arm_id.value", cell=_arm),
@@ -445,16 +441,18 @@ SECTIONS: Final = (
         (
             MemberLine("execution_id"),
             ComputedLine("label", lambda facts, _, __: line(facts.label) if facts.label else None),
-            ComputedLine("note", _note), ComputedLine("verdict", _verdict),
+            ComputedLine("note", lambda facts, _, __: block(facts.note) if facts.note else None),
+            ComputedLine("verdict", _verdict),
             ComputedLine("status", _status_line, _own_status), ComputedLine("waits", _waits),
             _fact_line("reason", "reason")._replace(draw=_reason_line), ComputedLine("why", _why),
-            ComputedLine("next", _next, _shows_arm), ComputedLine("provider_errors", _provider_errors, _shows_errors),
+            ComputedLine("next", lambda facts, _, context: next_step_text(facts, context), _shows_arm),
+            ComputedLine("provider_errors", _provider_errors, _shows_errors),
             _fact_line("mode", "mode"), *member_lines("created_at:time completed_at:time"),
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
             _fact_line("provider", "current.provider"), _fact_line("model", "current.model_key", whole_model),
-            _fact_line("arm_id", "current.arm_id"),
+            _fact_line("arm_id", "current.arm_id")._replace(leads=_its_arm),
             _fact_line("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
         ),
     ),
@@ -470,9 +468,7 @@ SECTIONS: Final = (
     ),
     SectionSpec(
         "Slice",
-        (
-            *member_lines("slice_id capability status:state"), ComputedLine("output", output_end),
-        ),
+        (*member_lines("slice_id capability status:state"), ComputedLine("output", output_end)),
         each="slices", item=Slice, names="slice_id",
     ),
     SectionSpec("Links", member_lines("status events receipt", under="links")),
@@ -507,12 +503,12 @@ RUNS: Final = ResourceSpec[RunFacts](
         ),
         ResourceAction(
             "result", "Read its result", "runs result", "getExecutionsByExecutionIdResult",
-            enabled_when=lambda run: run.status == "completed" and not run.is_test,
+            enabled_when=lambda run: run.has_result,
             off_because="No result: only a completed run has one.", off_for=_no_result_text,
         ),
         ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
-            enabled_when=lambda run: is_final(run.status), off_because="No receipt yet: the run has not ended.",
+            enabled_when=lambda run: run.is_final, off_because="No receipt yet: the run has not ended.",
         ),
         ResourceAction(
             "connection", "Show the source it called", "", enabled_when=may_have_called,
@@ -523,5 +519,5 @@ RUNS: Final = ResourceSpec[RunFacts](
     ),
     facets=("status", "reason", "verdict", "model", "provider", "class", "mode"),
     links=(RecordLink("receipt", "receipt", lambda run: run.id if run.is_final else None),),
-    subject=run_facts,
+    subject=RunFacts,
 )  # fmt: skip

@@ -44,10 +44,6 @@ def _status_member(connection: SourceConnection) -> str:
     return "status" if sent is None or sent in ("active", _standing(connection)) else ""
 
 
-def _is_on(connection: SourceConnection) -> bool:
-    return connection.revoked_at is None
-
-
 def _means(connection: SourceConnection, _: object, context: RenderContext) -> CellText | None:
     if connection.is_usable:
         failed = [f"{model.model} ({model.why})" for model in connection.failed_models or ()]
@@ -56,7 +52,7 @@ def _means(connection: SourceConnection, _: object, context: RenderContext) -> C
         if failed:
             return StyledText(line(f"Its saved models can be run, except {', '.join(failed)}.{off}"), Role.WARN)
         return StyledText(line(f"Its models can be saved and run.{off}"), Role.GOOD)
-    if not _is_on(connection):
+    if connection.revoked_at is not None:
         return StyledText(line("It is permanently disconnected."), Role.OFF)
     sentence = "No model of it can run until a test passes with its current key."
     if connection.test_state == "failed":
@@ -128,7 +124,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     " --openai-compatible URL` connects any server that speaks that protocol.",
     flags={
         "ready": lambda it: it.is_usable, "problem": lambda it: it.test_state == "failed",
-        "off": lambda it: not _is_on(it),
+        "off": lambda it: it.revoked_at is not None,
     },
     actions=ACTIONS,
     create_actions=MAKES,

@@ -26,7 +26,6 @@ LeadsTo = Callable[[Any, Any], LineTarget | None]
 
 
 def _next(facts: TemplateFacts, _: object) -> LineTarget | None:
-    """Return the step to review the plan of an eligible template."""
     if not facts.template.eligible:
         return None
     return find_action_target(NextAction({"type": "approve_plan"}), facts.id)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from runwatch.records.record import Record
 from runwatch.records.verifier import ConnectionSummary, KeyConnection, Probe, RetiredKey, Verifier, VerifierTest
 from runwatch.view.actions.verifiers import ACTIONS, MAKES
-from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
+from runwatch.view.detail.sections import DetailSection, build_sections, text_line
 from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, MemberLine, ResourceSpec, SectionSpec, SortKey
@@ -16,7 +16,7 @@ from runwatch.view.text.format import RenderContext, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.status_format import joined_cell
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 SOON_DAYS: Final = 14
 """A key that stops within this many days is shown as a warning."""
@@ -46,8 +46,8 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
         if probe is None:
             return None
         if probe.is_usable:
-            return StyledText(line(f"{context.glyphs.good} the check can be used"), Role.GOOD)
-        return StyledText(line(f"{context.glyphs.bad} the check cannot be used yet"), Role.BAD)
+            return signed("the check can be used", Role.GOOD, context.glyphs)
+        return signed("the check cannot be used yet", Role.BAD, context.glyphs)
 
     def verdict(record: Record, _: object, __: RenderContext) -> CellText | None:
         """Explain the verdict of a probe, which looks negative but is as expected."""
@@ -72,14 +72,14 @@ def _probe_lines(member: str) -> tuple[MemberLine | ComputedLine, ...]:
     )
 
 
-def connection_tab(operation: str, parameter: str, note: str = "") -> DetailTab:
+def connection_tab(operation: str, note: str = "") -> DetailTab:
     """Return the tab of a protected connection, with a sentence above its fields."""
 
     def sections(connection: KeyConnection, context: RenderContext) -> list[DetailSection]:
-        head = [DetailSection(line(""), (DetailLine(line(""), line(note), Role.QUIET),))] if note else []
+        head = [DetailSection(line(""), (text_line("", note, Role.QUIET),))] if note else []
         return [*head, *build_sections(KEY_CONNECTION, connection, context)]
 
-    return DetailTab("connection", "Connection", operation, parameter, KeyConnection, sections)
+    return DetailTab("connection", "Connection", operation, KeyConnection, sections)
 
 
 _STATUS_REASON: Final = MemberLine("status_reason", format=detail_status_reason)
@@ -135,7 +135,7 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
         "protected": lambda it: _connection(it).status not in {None, "unbound"},
     },
     tabs=(connection_tab(
-        "getVerifiersByVerifierIdConnection", "verifier_id",
+        "getVerifiersByVerifierIdConnection",
         "The key is entered on a private page; this console never sees it.",
     ),),
     actions=ACTIONS,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runwatch.records.webhook import Deliveries, Delivery, Webhook
 from runwatch.view.actions.webhooks import DELIVERY_ACTIONS, REPLAY, WEBHOOK_ACTIONS, WEBHOOK_MAKES
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
 from runwatch.view.spec.resource import ComputedLine, DetailTab, RecordLink, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext, ago, seconds_since, short_duration
@@ -56,7 +56,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
     empty="No webhooks yet. `runwatch webhooks create` notifies an address of every run that ends.",
     note="The signing secret is shown once.",
     tabs=(DetailTab(
-        "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", "webhook_id", Deliveries,
+        "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", Deliveries,
         lambda page, context: delivery_sections(page.deliveries or (), context, more=page.next_cursor is not None),
         REPLAY,
     ),),
@@ -96,13 +96,9 @@ DELIVERIES: Final[ResourceSpec[Any]] = ResourceSpec[Delivery](
 
 
 def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *, more: bool) -> list[DetailSection]:
-    """Return the deliveries, newest first. Opening a line delivers it again.
-
-    Args:
-        more: Whether there are older ones.
-    """
+    """Return the deliveries, newest first, and whether there are more. Opening a line delivers it again."""
     if not deliveries:
-        return [DetailSection(line(""), (DetailLine(line(""), line(DELIVERIES.empty)),))]
+        return [DetailSection(line(""), (text_line("", DELIVERIES.empty),))]
     lines = []
     for it in deliveries:
         status, role = with_role(status_cell(it.status, context))
@@ -120,5 +116,5 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
             DetailLine(label, line(dot.join(parts), None), role, target=target, does="deliver again" if target else "")
         )
     if more:
-        lines.append(DetailLine(line(""), line("older ones are not shown; runwatch webhooks deliveries lists all")))
+        lines.append(text_line("", "older ones are not shown; runwatch webhooks deliveries lists all"))
     return [DetailSection(line("Deliveries"), tuple(lines))]

@@ -32,6 +32,10 @@ class CheckFinding(NamedTuple):
     text: SafeText
     role: Role
 
+    def words(self, glyphs: Glyphs) -> str:
+        """Return a verdict as its sign and its word, anything else in its short form."""
+        return f"{glyphs.sign(self.role)} {self.kind}" if self.kind in VERDICTS else self.short
+
 
 # Most serious first; a list shows the first of several slices.
 _WEIGHT: Final = (
@@ -69,11 +73,7 @@ def describe_attempt(check: VerificationCheck, glyphs: Glyphs = UNICODE) -> Chec
 
 
 def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE, *, is_scored: bool = True) -> CheckFinding:
-    """Describe the latest statement about a slice's check.
-
-    Args:
-        is_scored: Whether a verdict gives its score; if not, the score is not read.
-    """
+    """Describe the latest statement about a slice's check. The score is not even read unless it is asked for."""
     match check.state:
         case "customer_verdict":
             return _verdict(check.is_correct, check.quality_score if is_scored else None, glyphs)
@@ -130,12 +130,10 @@ def customer_check_id(part: ReceiptSlice) -> str | None:
 
 
 def receipt_finding(receipt: Receipt, glyphs: Glyphs = UNICODE, *, is_scored: bool = True) -> CheckFinding | None:
-    """Return the most serious finding of a receipt, for a list, with the number of other slices.
+    """Return the most serious finding of a receipt, for a list, with the number of other slices; ``None`` without
+    slices.
 
-    ``None`` if the receipt has no slices.
-
-    Args:
-        is_scored: Whether a verdict gives its score; if not, no score is read.
+    No score is read unless it is asked for.
     """
     parts = receipt.slices or ()
     return _most_serious([slice_finding(part, receipt.mode, glyphs, is_scored=is_scored) for part in parts])

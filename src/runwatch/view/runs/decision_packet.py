@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from runwatch.records.packet import DecisionPacket
+from runwatch.records.states import is_final
 from runwatch.view.spec.members import column
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import state_label
-from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.format import state_cell
+from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, line
-from runwatch.view.text.styled_text import StyledText
+from runwatch.view.text.styled_text import CellText, StyledText
 
 _ROLES: Final[Mapping[str, Role]] = {
     "pass": Role.GOOD,
@@ -61,9 +62,9 @@ def verdict_column(value: Callable[[Any], str | None]) -> Column[Any]:
 def run_outcome_cell(status: str | None, packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText:
     """Format the state of a run for a list: its verdict if there is one, else its status."""
     if packet is None or packet.verdict is None:
-        return StyledText(state_label(status, glyphs), state_glyph(status, glyphs)[1])
+        return state_cell(status, glyphs)
     role = verdict_role(packet.verdict)
-    glyph = {Role.GOOD: glyphs.good, Role.BAD: glyphs.bad, Role.WARN: glyphs.warn}.get(role, glyphs.unknown)
+    glyph = glyphs.unknown if role is Role.PLAIN else glyphs.sign(role)
     return StyledText(line(f"{glyph} {verdict_text(packet.verdict)}"), role)
 
 
@@ -76,10 +77,18 @@ def run_outcome_title(status: str | None, packet: DecisionPacket | None, glyphs:
     return StyledText(line(f"{shown.text} {glyphs.dot} {line(packet.action)}"), role)
 
 
-def decision_reason_cell(packet: DecisionPacket | None, glyphs: Glyphs) -> StyledText | None:
-    """Format action and reason for a column of reasons; ``None`` without a packet."""
-    if packet is None:
-        return None
-    words = [line(word) for word in (packet.action, packet.reason) if word]
-    role = Role.WARN if packet.action == NEEDS_REVIEW else Role.PLAIN
-    return StyledText(line(f" {glyphs.dot} ".join(words) or glyphs.unknown), role)
+def end_reason(reason: str | None, packet: DecisionPacket | None) -> str | None:
+    """Return why a run ended: its reason, else that of its decision packet, else the action that this asks for."""
+    return reason if reason or packet is None else packet.reason or packet.action
+
+
+def end_reason_cell(reason: str | None, packet: DecisionPacket | None, status: str | None, glyphs: Glyphs) -> CellText:
+    """Format why a run ended for a list, with the action that a decision packet asks for. A live or completed run needs
+    no reason.
+    """
+    if packet is not None and not reason:
+        words = [line(word) for word in (packet.action, packet.reason) if word]
+        role = Role.WARN if packet.action == NEEDS_REVIEW else Role.PLAIN
+        return StyledText(line(f" {glyphs.dot} ".join(words) or glyphs.unknown), role)
+    needs_none = not is_final(status) or status == "completed"
+    return line(reason or (glyphs.nothing if needs_none else glyphs.unknown))

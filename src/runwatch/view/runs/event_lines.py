@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from runwatch.base.text import cell_width
+from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
 from runwatch.records.states import is_final
 from runwatch.view.runs.check_results import (
+    VERDICTS,
     describe_attempt,
     describe_failure_class,
     describe_recorded_check,
@@ -54,11 +56,7 @@ class EventLine(NamedTuple):
     run: SafeText = _NOTHING
 
     def plain(self, run: SafeText | None = None) -> SafeText:
-        """Return the whole line as text.
-
-        Args:
-            run: The event's run if lines of several runs are mixed.
-        """
+        """Return the whole line as text, with the run of the event if lines of several runs are mixed."""
         if self.is_gap:
             return self.summary
         frame = (self.time,) if run is None else (self.time, run)
@@ -112,9 +110,8 @@ def describe_event(event: RunEvent, glyphs: Glyphs) -> StyledText:
 def _parts(event: RunEvent, glyphs: Glyphs) -> Iterator[StyledText]:
     if event.type == "lifecycle" and event.state:
         yield _lifecycle(event, glyphs)
-    check = event.verification_check
-    if check is not None:
-        yield _check(event, glyphs)
+    if event.verification_check is not None:
+        yield _check(event.verification_check, glyphs)
     if event.recorded_check is not None:
         finding = describe_recorded_check(event.recorded_check, glyphs)
         yield StyledText(finding.text, finding.role)
@@ -136,18 +133,14 @@ def _lifecycle(event: RunEvent, glyphs: Glyphs) -> StyledText:
     return StyledText(line(f" {glyphs.dot} ".join(words)), role if is_final(event.state) else Role.PLAIN)
 
 
-def _check(event: RunEvent, glyphs: Glyphs) -> StyledText:
-    check = event.verification_check
-    assert check is not None
+def _check(check: VerificationCheck, glyphs: Glyphs) -> StyledText:
     finding = describe_attempt(check, glyphs)
-    match finding.kind:
-        case "accepted" | "rejected":
-            glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
-            words = [f"{glyph} {finding.kind}", format_score(check.quality_score)]
-        case "unavailable":
-            words = [finding.short, describe_failure_class(check.failure_class, check.http_status)]
-        case _:
-            words = [finding.text]
+    if finding.kind in VERDICTS:
+        words = [finding.words(glyphs), format_score(check.quality_score)]
+    elif finding.kind == "unavailable":
+        words = [finding.short, describe_failure_class(check.failure_class, check.http_status)]
+    else:
+        words = [finding.text]
     if check.attempt is not None:
         words.append(f"attempt {check.attempt}")
     if check.phase not in {None, "candidate"}:

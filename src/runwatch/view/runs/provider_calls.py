@@ -29,6 +29,7 @@ from runwatch.view.problems.explanation_texts import (
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.problems.status_reasons import status_reason_text
 from runwatch.view.runs.check_results import customer_check_id
+from runwatch.view.runs.run_facts import receipt_slices
 from runwatch.view.text.format import RenderContext, duration
 from runwatch.view.text.member_format import whole_model
 from runwatch.view.text.safe_text import SafeText, block, line
@@ -103,7 +104,7 @@ def _check_failure_text(check: RecordedCheck) -> SafeText:
 
 
 def _calls(receipt: Receipt | None) -> list[ProviderCall]:
-    return [call for part in (receipt.slices if receipt is not None else None) or () for call in part.attempts or ()]
+    return [call for part in receipt_slices(receipt) for call in part.attempts or ()]
 
 
 def _silent_check(receipt: Receipt | None) -> RecordedCheck | None:
@@ -129,10 +130,8 @@ def _unanswered_check(receipt: Receipt | None) -> ReceiptSlice | None:
 
 
 def has_run(states: Collection[str | None], receipt: Receipt | None) -> bool | None:
-    """Return whether an ended run ever ran; ``None`` if that is not known.
-
-    Args:
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    """Return whether an ended run ever ran; ``None`` if that is not known. ``states`` are those that its events
+    name.
     """
     if _calls(receipt) or not {"running", "progress"}.isdisjoint(states):
         return True
@@ -162,7 +161,7 @@ def _case_texts(reason: str, states: Collection[str | None], receipt: Receipt | 
 
 def _exhausted_case(receipt: Receipt | None) -> str | None:
     """Return what ended the fallbacks of a run, by :data:`EXHAUSTED_TEXTS`; ``None`` if its receipt does not say."""
-    parts, calls = (receipt.slices if receipt is not None else None) or (), _calls(receipt)
+    parts, calls = receipt_slices(receipt), _calls(receipt)
     checks = [check for part in parts for check in (part.recorded_check, *(part.verification_checks or ()))]
     if any(check is not None and check.is_correct is False for check in checks):
         return "both" if calls and calls[-1].outcome != "answered" else "rejected"
@@ -172,29 +171,28 @@ def _exhausted_case(receipt: Receipt | None) -> str | None:
     return "failed" if is_unchecked or has_failed else None
 
 
+def _named(id: str | None) -> str:
+    return f" {line(id)}" if id else ""
+
+
 def end_reason_text(reason: str, receipt: Receipt | None, *, states: Collection[str | None] = ()) -> SafeText:
     """Explain the reason of an ended run, with the failure of the last call or of the check if the receipt has it.
 
-    Args:
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    ``states`` are those that its events name, from the first event on; empty if they are unknown.
     """
     unanswered = _unanswered_check(receipt)
     if unanswered is not None:
-        id = customer_check_id(unanswered)
-        of = f" {line(id)}" if id else ""
-        return line(f"The run's time was over before the output check{of} answered.", None)
+        check_name = _named(customer_check_id(unanswered))
+        return line(f"The run's time was over before the output check{check_name} answered.", None)
     case_texts = _case_texts(reason, states, receipt)
     sentence = explain_reason(reason).sentence if case_texts is None else case_texts[0]
     failure, check = last_failure_text(receipt), _silent_check(receipt)
     if failure is None:
         return line(sentence)
     if check is not None:
-        id = check.attempted_verifier_id
-        of = f" {line(id)}" if id else ""
-        return line(
-            f"The output check{of} gave no verdict: {failure}. The run's on_eval needs a verdict, so the run failed.",
-            None,
-        )
+        subject = f"The output check{_named(check.attempted_verifier_id)}"
+        consequence = "The run's on_eval needs a verdict, so the run failed."
+        return line(f"{subject} gave no verdict: {failure}. {consequence}", None)
     last = f"The last provider call failed: {failure}."
     return line(last if reason in _OF_CALLS else f"{sentence} {last}")
 
@@ -209,9 +207,8 @@ def end_advice_text(
 ) -> SafeText:
     """Return what to do after a run has ended, by its reason and by how its calls or its check failed.
 
-    Args:
-        errors: How providers refused its calls, in order; empty if that is not known.
-        states: The states that its events name, from the first event on; empty if they are unknown.
+    ``errors`` say how providers refused its calls, ``states`` are those that its events name; empty if they are
+    unknown.
     """
     check = _silent_check(receipt)
     if check is not None:
@@ -244,17 +241,13 @@ def _fit_to_answer(step: str, kind: str, calls: Sequence[ProviderCall], errors: 
         return f"Wait {duration(last.retry_after_s)}, as the provider asked, then submit again. {others}".rstrip()
     body_kind = last.body_kind if isinstance(last, ProviderCall) and kind == "invalid_response" else None
     advice = BODY_ADVICE.get(body_kind or "")
-    return (
-        step
-        if advice is None
-        else f"{advice}. Test the connection, `runwatch sources test {{connection}}`, then submit again."
-    )
+    if advice is None:
+        return step
+    return f"{advice}. Test the connection, `runwatch sources test {{connection}}`, then submit again."
 
 
 def _is_pinned(receipt: Receipt | None) -> bool:
-    """Whether the run could use only the saved model that it required."""
-    parts = (receipt.slices if receipt is not None else None) or ()
-    return any(part.route is not None and part.route.ranking == "required_arm" for part in parts)
+    return any(part.route is not None and part.route.ranking == "required_arm" for part in receipt_slices(receipt))
 
 
 def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> str | None:
@@ -278,7 +271,7 @@ def find_called_connection(receipt: Receipt | None) -> str | None:
     last = next(iter(reversed(_calls(receipt))), None)
     if last is not None and last.connection_id:
         return last.connection_id
-    routes = [part.route for part in reversed((receipt.slices if receipt is not None else None) or ())]
+    routes = [part.route for part in reversed(receipt_slices(receipt))]
     selected = (route.selected for route in routes if route is not None)
     return next((arm.connection_id for arm in selected if arm is not None and arm.connection_id), None)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from runwatch.records.event import RunEvent
 from runwatch.records.packet import DecisionPacket
-from runwatch.records.receipt import Receipt, Selected, Totals
+from runwatch.records.receipt import Receipt, ReceiptSlice, Selected, Totals
 from runwatch.records.record import Record, mapping, one, text
 from runwatch.records.run import Budget, CallError, Policy, Run
 from runwatch.records.states import is_final
@@ -53,14 +53,6 @@ class SubmittedRequest(Record):
     review_composer = mapping("review_composer")
 
 
-class CurrentWork(Record):
-    """What a live run is currently doing, if the service says so."""
-
-    arm_id = text("arm_id")
-    provider = text("provider")
-    model_key = text("model_key")
-
-
 # Empty records replace missing parts; all their members are unknown.
 _NO_REQUEST: Final = SubmittedRequest({})
 _NO_RECEIPT: Final = Receipt({})
@@ -68,7 +60,6 @@ _NO_EVENT: Final = RunEvent({})
 _NO_POLICY: Final = Policy({})
 _NO_BUDGET: Final = Budget({})
 _NO_TOTALS: Final = Totals({})
-_NO_WORK: Final = CurrentWork({})
 _NOT_SELECTED: Final = Selected({})
 
 
@@ -315,11 +306,11 @@ class RunFacts(NamedTuple):
         return (self._receipt.decision_packet, FROM_RECEIPT), (self.run.decision_packet, FROM_RUN)
 
     @property
-    def _used(self) -> CurrentWork | Selected:
+    def _used(self) -> Selected:
         """What the run uses now, or what an ended one used last, if the service says so."""
         if isinstance(self.run.current, dict):
-            return CurrentWork(self.run.current)
-        return self.run.selected or _NO_WORK
+            return Selected(self.run.current)
+        return self.run.selected or _NOT_SELECTED
 
     @property
     def _selected(self) -> Selected:
@@ -328,6 +319,11 @@ class RunFacts(NamedTuple):
 
 def _budget(policy: Policy) -> Budget:
     return policy.budget or _NO_BUDGET
+
+
+def receipt_slices(receipt: Receipt | None) -> tuple[ReceiptSlice, ...]:
+    """Return the slices of a receipt; empty if there is no receipt, or it names none."""
+    return (receipt.slices if receipt is not None else None) or ()
 
 
 def find_selected_option(receipt: Receipt) -> Selected:
@@ -349,11 +345,6 @@ def _judge(receipt: Receipt) -> str | None:
 def find_states(events: Iterable[RunEvent]) -> frozenset[str | None]:
     """Return the states that events name."""
     return frozenset(event.state for event in events)
-
-
-def run_facts(record: Run) -> RunFacts:
-    """Return the facts of a run from its record alone."""
-    return RunFacts(record)
 
 
 def parse_submitted_request(body: object) -> SubmittedRequest | None:

@@ -14,14 +14,13 @@ from typing import Final
 
 from runwatch.records.check import VerificationCheck
 from runwatch.records.event import RunEvent
-from runwatch.records.receipt import ReceiptSlice
 from runwatch.records.states import is_final
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.runs.check_results import describe_attempt, describe_recorded_check, format_score, slice_finding
 from runwatch.view.runs.decision_packet import verdict_role
 from runwatch.view.runs.provider_calls import end_reason_text as why_ended
 from runwatch.view.runs.provider_calls import provider_error_text
-from runwatch.view.runs.run_facts import RunFacts, find_states
+from runwatch.view.runs.run_facts import RunFacts, find_states, receipt_slices
 from runwatch.view.runs.run_trace import FALLBACK, REPAIR
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
@@ -43,17 +42,12 @@ _OUTCOMES: Final = {
 }
 """Reactions of the policy that the attempts do not show (manual: interface, "Receipt fields")."""
 
-
 _STATED_AGAIN: Final = frozenset({"customer_verdict", "customer_unavailable", "baseline", "platform_test"})
 
 
 @dataclass(frozen=True, slots=True)
 class NarrativeSentence:
-    """One thing that happened.
-
-    Attributes:
-        at: When; ``None`` if unknown.
-    """
+    """One thing that happened, and when, if that is known."""
 
     at: datetime | None
     text: SafeText
@@ -85,9 +79,7 @@ def narrate_run(
 ) -> list[NarrativeSentence]:
     """Return the run narrative, oldest sentence first.
 
-    Args:
-        events: Its known events from the first one; empty if they are unknown.
-        is_cut: Whether the run has more events.
+    The events are known from the first one on; if they are cut, the run has more.
     """
     sentences = list(_from_events(facts, events, context))
     if not any(event.verification_check or event.recorded_check for event in events):
@@ -208,10 +200,7 @@ def _checked(teller: _Teller, check: VerificationCheck, at: datetime | None, whe
 
 def _from_receipt(facts: RunFacts, context: RenderContext) -> Iterator[NarrativeSentence]:
     """Narrate the attempts of a receipt, for a run whose events are missing or do not include them."""
-    receipt = facts.receipt
-    if receipt is None:
-        return
-    parts: Sequence[ReceiptSlice] = receipt.slices or ()
+    parts = receipt_slices(facts.receipt)
     for part in parts:
         where = f"Slice {short_id(part.slice_id, context.glyphs)}: " if len(parts) > 1 else ""
         teller = _Teller(facts, context)
@@ -272,14 +261,14 @@ def _sentence(where: str, words: SafeText) -> SafeText:
 
 def _called(facts: RunFacts, slice_id: str | None, number: int) -> str | None:
     """Return the saved model that a fallback of a slice called, by the fallback's number, from the receipt."""
-    parts = (facts.receipt.slices or ()) if facts.receipt is not None else ()
+    parts = receipt_slices(facts.receipt)
     attempts = next((part.attempts for part in parts if part.slice_id == slice_id), None) or ()
     called = [call.arm_id for call in attempts if call.phase == "candidate"]
     return called[number] if number < len(called) else None
 
 
 def _selected(facts: RunFacts, slice_id: str | None) -> str | None:
-    for part in (facts.receipt.slices or ()) if facts.receipt is not None else ():
+    for part in receipt_slices(facts.receipt):
         if part.slice_id == slice_id and part.route is not None and part.route.selected is not None:
             return part.route.selected.arm_id
     return None

@@ -17,7 +17,7 @@ from runwatch.records.event import RunEvent
 from runwatch.records.run import Run
 from runwatch.records.spend import sum_amounts
 from runwatch.view.problems.time_query import build_time_query
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, receipt_slices
 from runwatch.view.runs.run_trace import RunTrace
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.values import Duration, parse_value
@@ -44,16 +44,13 @@ _LATER: Final = frozenset(
 
 
 class RunReplay:
-    """The position in the events of a run.
-
-    Args:
-        events: The events in the service's order.
+    """The position in the events of a run, in the service's order.
 
     Attributes:
-        events: The events.
         now: The time it is, up to which a run that goes on is known; ``None`` for other runs.
         at: The time shown; between the times of two events while time goes by. ``None`` if no event has a time.
         trace: What the events up to the position say.
+        whole_trace: What all events say, as far as :meth:`extend_whole_trace` has come.
     """
 
     def __init__(self, events: Sequence[RunEvent]) -> None:
@@ -62,6 +59,7 @@ class RunReplay:
         self.now: datetime | None = None
         self.at: datetime | None = None
         self.trace = RunTrace()
+        self.whole_trace = RunTrace()
         self.extend(events)
         self.move_to_event(1)
 
@@ -71,6 +69,11 @@ class RunReplay:
         self._due = _due_times(self.events)
         if self.at is None and self._due:
             self.at = self._due[0]
+
+    def extend_whole_trace(self, max_events: int) -> None:
+        """Add up to so many events to :attr:`whole_trace`: all at once would take too long."""
+        for event in self.events[self.whole_trace.count : self.whole_trace.count + max_events]:
+            self.whole_trace.take(event)
 
     @property
     def first_at(self) -> datetime | None:
@@ -194,7 +197,7 @@ def spent_by_then(facts: RunFacts, trace: RunTrace) -> Decimal | None:
     The receipt has the cost of each call, the events when it ended. ``None`` without such a receipt, and if a call of
     then has no known cost.
     """
-    parts = {part.slice_id: part for part in (facts.receipt.slices or ())} if facts.receipt is not None else {}
+    parts = {part.slice_id: part for part in receipt_slices(facts.receipt)}
     if not parts or all(part.attempts is None for part in parts.values()):
         return None
     amounts: list[Decimal] = []

@@ -6,20 +6,22 @@ what has no end stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from runwatch.base.text import cell_width, wrap_words
+from runwatch.records.check import VerificationCheck
 from runwatch.records.receipt import ProviderCall, ReceiptSlice
 from runwatch.records.run import CallError
-from runwatch.view.detail.plots import draw_span, fill_patterns
+from runwatch.view.detail.chart_sections import WidthOf
+from runwatch.view.detail.plots import draw_span
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.runs.check_results import CheckFinding, describe_attempt, format_score
+from runwatch.view.runs.check_results import VERDICTS, CheckFinding, describe_attempt, format_score
 from runwatch.view.runs.provider_calls import provider_error_text, provider_failure_text
-from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.runs.run_facts import RunFacts, receipt_slices
 from runwatch.view.runs.run_trace import FALLBACK, AttemptTrace, RunTrace, SliceTrace
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
@@ -32,7 +34,9 @@ _NOTE_SHARE: Final = 0.45
 """Part of a line that notes may take."""
 
 _NOTE_ROWS: Final = 2
-"""Most rows of a note."""
+
+_DURATION_CELLS: Final = ((60, 6), (600, 10), (float("inf"), 11))
+"""Width of the longest duration below so many seconds: ``59.9 s``, ``9 min 59 s``, ``59 min 59 s``."""
 
 
 class BarKind(IntEnum):
@@ -66,10 +70,6 @@ class TimelineBar:
     seen_at: datetime | None = None
 
 
-WidthOf = Callable[[Sequence[SafeText]], int]
-"""Returns the width left for values next to these labels, in cells."""
-
-
 def timeline_sections(
     facts: RunFacts,
     trace: RunTrace,
@@ -78,13 +78,15 @@ def timeline_sections(
     *,
     until: datetime | None = None,
     is_cut: bool = False,
+    whole: Sequence[TimelineBar] = (),
 ) -> tuple[DetailSection, ...]:
     """Return the timeline as sections of a detail: the bars, then what they mean.
 
+    The line of time ends where the last bar does, or at ``until`` if that is later. A run that is cut has more events
+    than the trace has taken.
+
     Args:
-        trace: What the events say.
-        until: The right end of the line of time, where it is later than the last bar.
-        is_cut: Whether the run has more events than the trace has taken.
+        whole: The bars of the whole run, if these are those of a moment of it: every moment gets the same columns.
     """
     bars = list(timeline_bars(facts, trace, context))
     if trace.first_at is None or trace.last_at is None or not bars:
@@ -92,17 +94,18 @@ def timeline_sections(
         return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
     now = trace.last_at if trace.is_over else max(trace.last_at, facts.counts_until(context.now))
     scale = _Scale(trace.first_at, now, max(now, until or now))
-    whole = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room_of([bar.label for bar in bars]), context)))
+    room = room_of([bar.label for bar in (*bars, *whole)])
+    drawn = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room, context, whole)))
     remarks = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
     # Under a heading of its own, it has the whole width.
-    return whole, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
+    return drawn, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
 
 
 def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> Iterator[TimelineBar]:
     """Yield the bars: the wait, then each slice, followed by its attempts and their checks."""
     if trace.queued_at is not None or "queued" in trace.since:
         yield _queue(trace, context.glyphs)
-    parts = {part.slice_id: part for part in (facts.receipt.slices or ())} if facts.receipt is not None else {}
+    parts = {part.slice_id: part for part in receipt_slices(facts.receipt)}
     for part in trace.slices.values():
         name = line(f"slice {short_id(part.id, context.glyphs)}", 18)
         glyph, role = state_glyph(part.state, context.glyphs)
@@ -153,13 +156,13 @@ def _attempt(
         is_growing=is_growing, seen_at=attempt.seen_at,
     )  # fmt: skip
     if attempt.answered_at is not None:
-        checked = finding or CheckFinding("pending", line("pending"), line(f"{glyphs.live} pending"), Role.LIVE)
-        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
-        short = _verdict(checked, score, glyphs) if finding is not None else checked.text
         is_checking = attempt.check is None and not part.is_over and not trace.is_over
+        if attempt.check is None or finding is None:
+            words, role = f"{glyphs.live} pending", Role.LIVE if is_checking else Role.WARN
+        else:
+            words, role = _verdict(attempt.check, finding, glyphs), finding.role
         yield TimelineBar(
-            BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(short),
-            checked.role if finding is not None or is_checking else Role.WARN,
+            BarKind.CHECK, line(f"  check {numbers}"), attempt.answered_at, attempt.checked_at, line(words), role,
             is_growing=is_checking, seen_at=attempt.answered_at,
         )  # fmt: skip
 
@@ -172,7 +175,6 @@ def _call_end(attempt: AttemptTrace, error: CallError | None) -> datetime | None
 
 
 def _call(receipt: ReceiptSlice | None, attempt: AttemptTrace) -> ProviderCall | None:
-    """Return what the receipt says of the attempt's last call."""
     calls = (receipt.attempts if receipt is not None else None) or ()
     return next((call for call in calls if call.attempt == attempt.last), None)
 
@@ -185,9 +187,8 @@ def _came_of(
     glyphs: Glyphs,
 ) -> tuple[str, Role]:
     """Describe what came of an attempt, from its check, its refusal or the receipt."""
-    if finding is not None:
-        score = format_score(attempt.check.quality_score) if attempt.check is not None else ""
-        return _verdict(finding, score, glyphs), finding.role
+    if attempt.check is not None and finding is not None:
+        return _verdict(attempt.check, finding, glyphs), finding.role
     if attempt.answered_at is not None:
         return "answered", Role.PLAIN
     if error is not None:
@@ -200,11 +201,9 @@ def _came_of(
     return "no check recorded", Role.PLAIN
 
 
-def _verdict(finding: CheckFinding, score: str, glyphs: Glyphs) -> str:
-    if finding.kind in {"accepted", "rejected"}:
-        glyph = glyphs.good if finding.kind == "accepted" else glyphs.bad
-        return f"{glyph} {finding.kind} {score}".rstrip()
-    return finding.short
+def _verdict(check: VerificationCheck, finding: CheckFinding, glyphs: Glyphs) -> str:
+    score = format_score(check.quality_score) if finding.kind in VERDICTS else ""
+    return f"{finding.words(glyphs)} {score}".rstrip()
 
 
 # Drawing.
@@ -218,11 +217,15 @@ class _Scale(NamedTuple):
     until: datetime
 
 
-def _lines(bars: Sequence[TimelineBar], scale: _Scale, room: int, context: RenderContext) -> Iterator[DetailLine]:
+def _lines(
+    bars: Sequence[TimelineBar], scale: _Scale, room: int, context: RenderContext, whole: Sequence[TimelineBar]
+) -> Iterator[DetailLine]:
     glyphs = context.glyphs
     seconds = [_seconds(bar, scale.now, glyphs) for bar in bars]
-    number_cells = max(map(cell_width, seconds))
-    note_cells = min(max(cell_width(bar.note) for bar in bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
+    longest = (scale.until - scale.since).total_seconds()
+    reserved = next(cells for below_s, cells in _DURATION_CELLS if longest < below_s) if whole else 0
+    number_cells = max(reserved, *map(cell_width, seconds))
+    note_cells = min(max(cell_width(bar.note) for bar in whole or bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
     cells = room - number_cells - note_cells - 2 * _GAP
     if cells < _MIN_BAR_CELLS:
         # Narrow: what came of each is under Summary too, the bars are nowhere else.
@@ -251,9 +254,8 @@ def _draw(bar: TimelineBar, scale: _Scale, cells: int, glyphs: Glyphs) -> SafeTe
         return fit(line(glyphs.unknown), max(0, cells))
     end, mark = _end(bar, scale.now, glyphs)
     span = max((scale.until - scale.since).total_seconds(), 1e-9)
-    patterns = fill_patterns(glyphs)
     start = (bar.began_at - scale.since).total_seconds() / span
-    return draw_span(start, (end - scale.since).total_seconds() / span, cells, patterns[bar.kind], mark=mark)
+    return draw_span(start, (end - scale.since).total_seconds() / span, cells, glyphs.patterns[bar.kind], mark=mark)
 
 
 def _end(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> tuple[datetime, str]:
@@ -279,10 +281,8 @@ def _seconds(bar: TimelineBar, now: datetime, glyphs: Glyphs) -> SafeText:
 def _remarks(
     facts: RunFacts, trace: RunTrace, bars: Sequence[TimelineBar], glyphs: Glyphs, *, is_cut: bool
 ) -> list[SafeText]:
-    """Say what the bars mean, and what no event says."""
-    patterns = fill_patterns(glyphs)
     names = {BarKind.QUEUE: "queued", BarKind.SLICE: "slice", BarKind.ATTEMPT: "attempt", BarKind.CHECK: "check"}
-    used = [f"{patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
+    used = [f"{glyphs.patterns[kind]} {names[kind]}" for kind in names if any(bar.kind is kind for bar in bars)]
     if any(bar.label.startswith(glyphs.again) for bar in bars):
         used.append(f"{glyphs.again} before an attempt: tried again")
     if any(bar.ended_at is None and bar.is_growing for bar in bars):
@@ -297,8 +297,7 @@ def _remarks(
         which = ", ".join(str(each.last) for each in joined)
         subject = f"bars of attempts {which} include" if len(joined) > 1 else f"bar of attempt {which} includes"
         remarks.append(line(f"The {subject} the check: no event says when it began."))
-    receipt = facts.receipt
-    known = sum(len(part.attempts or ()) for part in (receipt.slices or ())) if receipt is not None else 0
+    known = sum(len(part.attempts or ()) for part in receipt_slices(facts.receipt))
     timed = sum(each.last - each.first + 1 for each in attempts if each.began_at is not None)
     if known > timed:
         remarks.append(line(f"The receipt has {known} provider calls; events have the times of {timed}."))

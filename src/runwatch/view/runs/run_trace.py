@@ -64,14 +64,7 @@ class AttemptTrace:
 
 @dataclass(slots=True)
 class SliceTrace:
-    """One slice.
-
-    Attributes:
-        state: The last state that an event names.
-        began_at: When its work began.
-        ended_at: When it reached a final state.
-        seen_at: The newest time of its events.
-    """
+    """One slice: when its work began and reached a final state, by its events, and the last state that one names."""
 
     id: str
     state: str | None = None
@@ -90,14 +83,10 @@ class RunTrace:
     """The state of a run after some of its events.
 
     Attributes:
-        state: The last state of the whole run that an event names.
         since: When the run first reached each state; ``None`` if that event has no time.
         slices: The slices by id, in the order of their first event.
-        last: The newest event.
-        first_at: The earliest time.
         last_at: The latest time; an event with an earlier one than its predecessor does not move it back.
         untimed: Number of events without a time that can be read.
-        count: Number of events.
     """
 
     def __init__(self, events: Iterable[RunEvent] = ()) -> None:

@@ -11,7 +11,7 @@ from runwatch.records.states import QUEUED_STATES, UNWANTED_STATES
 from runwatch.view.runs.decision_packet import is_rejected
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_trace import RETRIES
-from runwatch.view.text.format import RenderContext, short_duration, time_of_day
+from runwatch.view.text.format import RenderContext, counted, short_duration, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -35,13 +35,7 @@ _ENOUGH: Final = 3
 
 
 class WallGrid(NamedTuple):
-    """A grid of equal cells; the first tile may take several.
-
-    Attributes:
-        tiles: Number of tiles that fit.
-        columns_of_first: Columns that the first tile takes.
-        rows_of_first: Rows that it takes.
-    """
+    """A grid of equal cells for a number of tiles; the first tile may take several columns and rows."""
 
     columns: int
     rows: int
@@ -58,12 +52,7 @@ class WallGrid(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """What is wrong with a run.
-
-    Attributes:
-        weight: 0 for nothing; more is worse.
-        text: A few words; empty for nothing.
-    """
+    """What is wrong with a run in a few words, empty for nothing; more weight is worse."""
 
     weight: int
     text: SafeText
@@ -78,17 +67,13 @@ _NONE: Final = Trouble(0, line(""), Role.QUIET)
 
 def passed_runs_text(count: int, since: datetime, context: RenderContext) -> str:
     """Say how many runs began and ended since a view was opened; empty for none."""
-    return f" {count} run{'s' * (count != 1)} began and ended since {time_of_day(since, context)}." if count else ""
+    return f" {counted(count, 'run')} began and ended since {time_of_day(since, context)}." if count else ""
 
 
 def no_live_run_text(new: str, mark: str, shows: str, passed: str = "") -> SafeText:
-    """Say what to do where no run is live.
+    """Say what to do where no run is live, by the keys that start a run, mark runs and show the marked ones.
 
-    Args:
-        passed: What :func:`passed_runs_text` says.
-        new: The key that starts a run; empty where none can be started.
-        mark: The key that marks runs.
-        shows: The key that shows the marked ones, and what it does.
+    ``passed`` is what :func:`passed_runs_text` says; ``new`` is empty where no run can be started.
     """
     start = f"{new} starts one; on" if new else "On"
     return line(f"No run is live.{passed} {start} Runs, {mark} marks runs and {shows} the marked ones.")
@@ -101,13 +86,8 @@ def place_runs(
 
     A new run takes the place of one that has left, or comes last; a place that stays free goes to the last run. The
     first tile, the largest, belongs to the run in the worst trouble, which changes places with the run there. In the
-    same way runs in trouble come from other pages to the first one, and live runs where others have ended.
-
-    Args:
-        placed: The runs in their places before.
-        run_ids: Those to show now.
-        ranks: What :func:`wall_order` says of each.
-        tiles: How many fit on a page.
+    same way runs in trouble come from other pages to the first one, and live runs where others have ended. ``ranks``
+    are what :func:`wall_order` says of each.
     """
     shown, before = set(run_ids), set(placed)
     new = [run_id for run_id in run_ids if run_id not in before]
@@ -170,10 +150,8 @@ def _has_largest(grid: WallGrid) -> bool:
 
 
 def find_trouble(facts: RunFacts, events: Sequence[RunEvent], context: RenderContext) -> Trouble:
-    """Return the worst that is known of a run: failed or blocked, tried again, silent or waiting for long.
-
-    Args:
-        events: Its newest events, in order.
+    """Return the worst that is known of a run by its newest events: failed or blocked, tried again, silent or waiting
+    for long.
     """
     if facts.status in UNWANTED_STATES or is_rejected(facts.packet.value):
         packet = facts.packet.value

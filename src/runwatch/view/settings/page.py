@@ -20,7 +20,7 @@ from runwatch.settings.file_parser import SettingsProblem
 from runwatch.settings.resolver import SettingSource, SettingsResolver
 from runwatch.settings.setting import InvalidValueError, Setting
 from runwatch.settings.settings_file import LoadedSettings
-from runwatch.view.detail.sections import DetailLine
+from runwatch.view.detail.sections import DetailLine, text_line
 from runwatch.view.settings.rows import (
     KEY_CELLS,
     SettingsContext,
@@ -70,10 +70,8 @@ def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Se
 
 
 def search_rows(rows: list[SettingsRow], words: str) -> list[SettingsRow]:
-    """Return the rows that contain all words in their key, value or description, below their headings.
-
-    Args:
-        words: Words in any order, ignoring case; empty keeps every row.
+    """Return the rows that contain all words in their key, value or description, in any order and ignoring case, below
+    their headings.
     """
     sought = words.casefold().split()
     if not sought:
@@ -128,7 +126,7 @@ def _problem(number: int, problem: SettingsProblem, around: SettingsContext) -> 
     named = f"'{problem.key}' {problem.message}" if problem.key else problem.message
     about = [DetailLine(line("problem"), line(named, None), role), DetailLine(line("place"), line(problem.place, None))]
     if problem.nearest:
-        about.append(DetailLine(line("nearest"), line(problem.nearest)))
+        about.append(text_line("nearest", problem.nearest))
     if problem.copy is not None:
         about.append(DetailLine(line("copy"), line(str(problem.copy), None)))
     shown = {
@@ -160,13 +158,13 @@ def _profile(name: str, address: str, around: SettingsContext) -> SettingsRow:
     key = f"looking{around.glyphs.ellipsis}" if source is None else source or "no key"
     test = around.tests.get(name)
     about = [
-        DetailLine(line("profile"), line(name)),
-        DetailLine(line("address"), line(address or "none")),
-        DetailLine(line("key"), line(f"{key}; the key itself is never shown")),
+        text_line("profile", name),
+        text_line("address", address or "none"),
+        text_line("key", f"{key}; the key itself is never shown"),
     ]
     if test is not None:
         about.append(DetailLine(line("last test"), test.text, test.role))
-    about.append(DetailLine(line("test"), line("T reads the account of this profile"), Role.QUIET))
+    about.append(text_line("test", "T reads the account of this profile", Role.QUIET))
     is_used = name == around.in_use
     key_cell = f"profile {name}{'   in use' * is_used}"
     if cell_width(line(key_cell)) > KEY_CELLS:

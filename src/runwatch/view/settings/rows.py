@@ -10,10 +10,10 @@ from runwatch.settings.declarations import LOCAL, PROFILES
 from runwatch.settings.resolver import ResolvedSetting, SettingSource
 from runwatch.settings.setting import Setting
 from runwatch.settings.settings_file import LoadedSettings
-from runwatch.view.detail.sections import DetailLine
+from runwatch.view.detail.sections import DetailLine, text_line
 from runwatch.view.spec.members import column
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
 EFFECTIVE_AT_ONCE: Final = frozenset(
@@ -25,7 +25,6 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 """Settings and tables that take effect as soon as they are written."""
 
 KEY_CELLS: Final = 32
-"""Minimum width of the column of keys."""
 
 COLUMNS: Final = (
     column("key", lambda row: row.cells["key"].text, min_cells=KEY_CELLS, max_cells=34),
@@ -67,13 +66,8 @@ class SettingsRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyedAction:
-    """A key action.
-
-    Attributes:
-        id: Name in the settings.
-        keys: Effective keys, separated by spaces.
-        usual: Default keys.
-        refused: Why the keys in the file are not effective; empty if they are.
+    """A key action by its name in the settings, with its effective and its default keys, separated by spaces, and why
+    those in the file are not effective; empty if they are.
     """
 
     id: str
@@ -89,10 +83,8 @@ class SettingsContext:
     """Data for building rows besides the settings.
 
     Attributes:
-        in_use: Current profile.
         key_sources: Source of each profile's key, never the key itself; a missing profile is still being looked up.
         tests: Results of the last connection test by profile.
-        themes: Titles of the themes by name.
         refused_commands: Why the key of an own command cannot be used, by command.
     """
 
@@ -109,14 +101,14 @@ class SettingsContext:
 
 def heading_row(title: str, doc: str) -> SettingsRow:
     cells = {"key": StyledText(line(title), Role.LIVE), "value": quiet_cell(""), "source": quiet_cell("")}
-    return SettingsRow(f"part {title}", cells, (DetailLine(line("part"), line(doc)),), is_heading=True)
+    return SettingsRow(f"part {title}", cells, (text_line("part", doc),), is_heading=True)
 
 
 def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> SettingsRow:
     about = (
-        DetailLine(line("about"), line(doc)),
-        DetailLine(line("new one"), line(f"enter, then {example}")),
-        DetailLine(line("raw key"), line(raw_key)),
+        text_line("about", doc),
+        text_line("new one", f"enter, then {example}"),
+        text_line("raw key", raw_key),
         effect_line(table),
     )
     cells = {"key": quiet_cell(f"+ {table}"), "value": quiet_cell(f"enter: {example}"), "source": quiet_cell("")}
@@ -125,23 +117,22 @@ def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> Settin
 
 def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting) -> tuple[DetailLine, ...]:
     """Describe a setting: meaning, allowed values, source, and when a change takes effect."""
-    made = [DetailLine(line("about"), line(setting.doc))]
+    made = [text_line("about", setting.doc)]
     if not setting.is_table:
         default = value_text(setting.default) or "nothing"
-        made.append(DetailLine(line("takes"), line(f"{setting.takes}; the default is {default}")))
+        made.append(text_line("takes", f"{setting.takes}; the default is {default}"))
     if resolved.where:
         made.append(DetailLine(line("from"), line(resolved.where, None)))
     if resolved.source in {SettingSource.FLAG, SettingSource.ENVIRONMENT}:
-        made.append(DetailLine(line("note"), line(f"{resolved.where} wins over what the file says"), Role.WARN))
+        made.append(text_line("note", f"{resolved.where} wins over what the file says", Role.WARN))
     names = [name for name in (setting.flag, setting.environment) if name]
-    made.append(DetailLine(line("raw key"), line("   ".join((key, *names)))))
+    made.append(text_line("raw key", "   ".join((key, *names))))
     made.append(effect_line(key))
     return tuple(made)
 
 
 def effect_line(key: str) -> DetailLine:
-    """Return the line for when a change of a setting takes effect."""
-    return DetailLine(line("holds"), line(effect_text(key)), Role.QUIET)
+    return text_line("holds", effect_text(key), Role.QUIET)
 
 
 def effect_text(key: str) -> str:
@@ -197,5 +188,4 @@ def quiet_cell(text: str) -> StyledText:
 
 
 def about_line(label: str, text: str, role: Role = Role.PLAIN) -> DetailLine:
-    drawn: SafeText = line(text, None)
-    return DetailLine(line(label), drawn, role)
+    return DetailLine(line(label), line(text, None), role)

@@ -37,18 +37,14 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
 NO_LIST: Final = "names no list"
-"""Shown for columns of an unknown list."""
 
 _KEYS_CELLS: Final = 14
 """Width of the keys before their action's description, in cells."""
 
 
 class ValueProblem(NamedTuple):
-    """A value that its setting accepts and that names nothing.
-
-    Attributes:
-        key: The dotted key.
-        nearest: The name most similar to it; empty for none.
+    """A value that its setting accepts and that names nothing, by its dotted key, with the most similar name if there
+    is one.
     """
 
     key: str
@@ -146,11 +142,8 @@ def _about_filter(name: str, named: Mapping[str, str]) -> DetailLine:
 
 
 def find_lists_accepting(name: str, text: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
-    """Return the lists that accept a named filter; if there are none, also what is wrong with it.
-
-    Args:
-        name: Its own name, which the filter must not contain.
-        named: The other named filters.
+    """Return the lists that accept a named filter beside the other ones; if there are none, also what is wrong with
+    it.
     """
     found: list[str] = []
     problem = ""

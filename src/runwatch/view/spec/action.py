@@ -79,7 +79,7 @@ class Mutation(Generic[S]):
     sentence: Callable[[S], str]
     confirm_label: str = ""
     cancel_label: str = "Leave it as it is"
-    words_for: Callable[[Any], DialogWords | None] = lambda _: None
+    words_for: Callable[[Mapping[str, Any]], DialogWords | None] = lambda _: None
     fields: tuple[FormField, ...] = ()
     begins_in: str = ""
     command_fields: tuple[FormField, ...] = ()
@@ -88,7 +88,7 @@ class Mutation(Generic[S]):
     transform: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     request: str = ""
     invalidates: tuple[type[Record], ...] = ()
-    summarize: Callable[[Any], Sequence[tuple[str, str]]] = lambda _: ()
+    summarize: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] = lambda _: ()
     one_time_member: str = ""
     copy_note: str = ""
     no_copy_note: str = ""

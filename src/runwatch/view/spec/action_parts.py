@@ -16,14 +16,6 @@ is a duration such as ``30d`` and becomes whole seconds.
 """
 
 
-def _nothing(_: object) -> str:
-    return ""
-
-
-def _own_id(record: Record) -> str | None:
-    return record.id
-
-
 def _own_name(record: Record) -> str:
     name = record.raw.get("display_name")
     return name if isinstance(name, str) else ""
@@ -31,16 +23,13 @@ def _own_name(record: Record) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Suggestions:
-    """Records whose ids or other words are offered as input for a field.
+    """Records whose ids or other words are offered as input for a field; their list is read if it is not known.
 
-    Attributes:
-        kind: The records to offer; their list is read if it is not known.
-        value: The word that a record offers; ``None`` if it offers none.
-        name: Display name of the record, shown once its word is chosen; empty for nothing.
+    The display name of a record, empty for none, is shown once its word is chosen.
     """
 
     kind: type[Record]
-    value: Callable[[Any], str | None] = _own_id
+    value: Callable[[Any], str | None] = lambda record: record.id
     name: Callable[[Any], str] = _own_name
 
 
@@ -52,7 +41,6 @@ class FieldOption:
         name: With dashes for an option (``--url``), without for the placeholder of an argument (``NAME``).
         metavar: Placeholder of the value; empty for a switch.
         negative: The switch that means ``no``, and its help; empty if only ``yes`` can be given.
-        names: The ``KIND`` of the record that the value names, for shell completion; empty for anything else.
         is_required: Whether the command needs it; ``None`` if the form decides, see :attr:`FormField.is_required`.
         uses_start: Whether to use the form's initial value if the option is left out and the enclosing object is sent.
         is_whole: Whether a number must be a whole number, 0 or more.
@@ -63,7 +51,6 @@ class FieldOption:
     metavar: str = ""
     help: str
     negative: tuple[str, str] = ("", "")
-    names: str = ""
     is_required: bool | None = None
     uses_start: bool = False
     is_whole: bool = False
@@ -98,7 +85,7 @@ class FormField:
     hint: str
     id: str = ""
     kind: FieldKind = "text"
-    start: Callable[[Any], str] = _nothing
+    start: Callable[[Any], str] = lambda _: ""
     choices: tuple[str, ...] = ()
     offer: Suggestions | None = None
     is_required: bool = False
@@ -119,26 +106,20 @@ class FormField:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Prerequisite:
-    """A read that must succeed before the form or dialog opens.
+    """A read, by the record's id, that must succeed before the form or dialog opens, and why the action is impossible
+    with what was read; empty if it is possible.
 
     The subject of everything else is then a :class:`PageResult` with the record and what was read.
-
-    Attributes:
-        operation: Operation id of the read, by the record's id.
-        lacks: Why the action is impossible with what was read; empty if it is possible.
     """
 
     operation: str
-    lacks: Callable[[Mapping[str, Any]], str] = _nothing
+    lacks: Callable[[Mapping[str, Any]], str] = lambda _: ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EffectCheck:
-    """A read after the write, for writes whose response does not show whether they took effect.
-
-    Attributes:
-        operation: Operation id of the read, by the subject's id.
-        words: From the subject and what was read: whether the write took effect, and a text that says so.
+    """A read by the subject's id after a write whose response does not show whether it took effect. The words say that,
+    from the subject and what was read.
     """
 
     operation: str
@@ -159,11 +140,7 @@ PageStage = Literal["waiting", "entered", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class PageProgress:
-    """Progress of the entry on a private page.
-
-    Attributes:
-        stage: ``waiting`` for the user, ``entered``, or ``ended`` without an entry.
-    """
+    """Progress of the entry on a private page: it waits for the user, was entered, or ended without an entry."""
 
     stage: PageStage
     words: str
@@ -192,13 +169,7 @@ class PageResult:
 
 @dataclass(frozen=True, slots=True)
 class IntentNote:
-    """A local note about an intent started here.
-
-    Attributes:
-        kind: Kind of record that will result.
-        id: Id of the intent.
-        facts: Known facts; never the address.
-    """
+    """A local note about an intent started here: the kind of record that will result, and facts, never the address."""
 
     kind: str
     id: str

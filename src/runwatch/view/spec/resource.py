@@ -33,19 +33,15 @@ class Subject(Protocol):
 
 S = TypeVar("S", bound=Subject)
 
-
 ValueType = Literal["number", "seconds", "time", "text", "unknown"]
 """What a field's values are to ``>`` and ``<``: text has no order."""
 
 MAX_NAME_IN_TITLE: Final = 60
-"""Maximum length of a record's name in a title."""
 
 
 class SortKey(NamedTuple):
-    """A field to sort by. Missing values come last in both directions.
-
-    Attributes:
-        words: What this sort puts first, of a field that no column shows.
+    """A field to sort by; missing values come last in both directions. The words say what it puts first, of a field
+    that no column shows.
     """
 
     field: str
@@ -145,24 +141,11 @@ class Column(Field[S]):
         return with_role(self.format(value, context)) if self.format is not None else None
 
 
-def _nothing(_: object) -> str:
-    return ""
-
-
 class LineTarget(NamedTuple):
-    """What a detail line opens when the user follows it.
-
-    Attributes:
-        target: Passed to the screen.
-        words: Short text for what following it does, shown beside the value.
-    """
+    """What a detail line opens when the user follows it, and a short text for that, shown beside the value."""
 
     target: object
     words: SafeText
-
-
-def _nowhere(_: object, __: object) -> LineTarget | None:
-    return None
 
 
 class MemberLine(NamedTuple):
@@ -178,7 +161,7 @@ class MemberLine(NamedTuple):
     path: str
     label: str = ""
     format: Callable[[object, RenderContext], CellText] | None = None
-    leads: Callable[[Any, Any], LineTarget | None] = _nowhere
+    leads: Callable[[Any, Any], LineTarget | None] = lambda _, __: None
 
 
 class ComputedLine(NamedTuple):
@@ -193,8 +176,8 @@ class ComputedLine(NamedTuple):
 
     label: str
     draw: Callable[[Any, Any, RenderContext], CellText | None]
-    shows: Callable[[Any], str] = _nothing
-    leads: Callable[[Any, Any], LineTarget | None] = _nowhere
+    shows: Callable[[Any], str] = lambda _: ""
+    leads: Callable[[Any, Any], LineTarget | None] = lambda _, __: None
 
 
 class SectionSpec(NamedTuple):
@@ -218,13 +201,7 @@ class SectionSpec(NamedTuple):
 
 
 class RecordLink(NamedTuple, Generic[S]):
-    """A link from a record to another.
-
-    Attributes:
-        label: Relation of the other record to this one.
-        kind: ``KIND`` of the other record.
-        target: Id of the other record, or ``None``.
-    """
+    """A link from a record to another: its relation to this one, its ``KIND``, and its id or ``None``."""
 
     label: str
     kind: str
@@ -232,31 +209,16 @@ class RecordLink(NamedTuple, Generic[S]):
 
 
 class DetailTab(NamedTuple):
-    """A tab beside the fields of a record, with a response about it that is read while the tab is shown.
-
-    Attributes:
-        operation: The operation that reads it.
-        parameter: The path parameter that takes the record's id.
-        record: Type of the response.
-        sections: Renders the response.
-        action: Performed on the target of a line when the user opens it.
+    """A tab beside the fields of a record, with a response about it that is read while the tab is shown. The action is
+    performed on the target of a line when the user opens it.
     """
 
     id: str
     label: str
     operation: str
-    parameter: str
     record: type[Record]
     sections: Callable[[Any, RenderContext], Sequence[Any]]
     action: ResourceAction[Any] | None = None
-
-
-def _itself(record: Any) -> Any:
-    return record
-
-
-def _unnamed(_: object) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -304,11 +266,11 @@ class ResourceSpec(Generic[S]):
     actions: tuple[ResourceAction[S], ...] = ()
     create_actions: tuple[ResourceAction[None], ...] = ()
     links: tuple[RecordLink[S], ...] = ()
-    subject: Callable[[Any], S] = _itself
+    subject: Callable[[Any], S] = lambda record: record
     list_summary: str = ""
     show_summary: str = ""
     id_help: str = ""
-    name_of: Callable[[S], str | None] = _unnamed
+    name_of: Callable[[S], str | None] = lambda _: None
 
     @property
     def kind(self) -> str:

@@ -29,11 +29,7 @@ class ColumnChoice:
 
 
 def choose_columns(spec: ResourceSpec[Any], settings: Mapping[str, Sequence[str]]) -> ColumnChoice:
-    """Return the columns that the settings name for a list.
-
-    Args:
-        settings: By resource name: names of columns, of fields without a column, or of members.
-    """
+    """Return the columns that the settings name for a list: columns, fields without a column, and members."""
     found: dict[str, Column[Any]] = {}
     unknown: dict[str, str] = {}
     for name in settings.get(spec.name, ()):

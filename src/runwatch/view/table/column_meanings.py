@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.column_choice import member_column
 from runwatch.view.text.glyphs import UNICODE, Glyphs
@@ -250,10 +250,8 @@ def column_meaning(spec: ResourceSpec[Any], column: Column[Any]) -> str:
 
 
 def column_sections(spec: ResourceSpec[Any], shown: Sequence[str], glyphs: Glyphs = UNICODE) -> list[DetailSection]:
-    """Return the columns of a list by their headings, with the names that filters use for them.
-
-    Args:
-        shown: Ids of the columns of the list as it is now, in order; columns that only the settings show follow.
+    """Return the columns of a list by their headings, with the names that filters use for them: first those shown now,
+    in order, then those that only the settings show.
     """
     here = [spec.column(name) or member_column(name) for name in shown]
     others = [column for column in spec.all_columns if column.id not in shown]
@@ -268,4 +266,4 @@ def column_sections(spec: ResourceSpec[Any], shown: Sequence[str], glyphs: Glyph
 def _column_line(spec: ResourceSpec[Any], column: Column[Any], glyphs: Glyphs) -> DetailLine:
     name = "" if column.id == column.title else f"  (in filters: {column.id})"
     meaning = column_meaning(spec, column).replace(UNICODE.at_least, glyphs.at_least)
-    return DetailLine(line(column.title), line(f"{meaning}{name}"))
+    return text_line(column.title, f"{meaning}{name}")

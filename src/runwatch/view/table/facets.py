@@ -35,22 +35,16 @@ class FacetValue:
 
     @property
     def term(self) -> str:
-        """The filter term for these rows."""
         return f"!has:{self.field}" if self.value is None else f"{self.field}={quote_value(self.value)}"
 
     @property
     def text(self) -> str:
-        """Display text of the value."""
         return self.label or ("none" if self.value is None else self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A field and the values that rows have for it, most frequent first.
-
-    Attributes:
-        title: What it is called on screen; ``field`` is its name in filters.
-    """
+    """A field and the values that rows have for it, most frequent first, with its title on screen."""
 
     field: str
     values: tuple[FacetValue, ...]
@@ -100,7 +94,6 @@ class FacetCounts:
 
 
 def count_facets(rows: Iterable[RecordRow[Any]], fields: Sequence[str]) -> list[Facet]:
-    """Count all rows by the values of some fields."""
     counts = FacetCounts(fields)
     for row in rows:
         counts.add(row)

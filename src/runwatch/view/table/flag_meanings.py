@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailSection, text_line
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -95,8 +95,7 @@ def flag_meaning(spec: ResourceSpec[Any], name: str) -> str:
 
 
 def flag_sections(spec: ResourceSpec[Any]) -> list[DetailSection]:
-    """Return each ``is:`` of a list with its meaning."""
-    lines = tuple(DetailLine(line(f"is:{name}"), line(flag_meaning(spec, name))) for name in spec.flags)
+    lines = tuple(text_line(f"is:{name}", flag_meaning(spec, name)) for name in spec.flags)
     return [DetailSection(line("States for the filter"), lines)] if lines else []
 
 

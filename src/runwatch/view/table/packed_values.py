@@ -21,11 +21,7 @@ class UnreadError(Exception):
 
 
 class _Part(dict[str, Any]):
-    """An object of which some members are known; reading anything else fails.
-
-    Attributes:
-        names: The members that it has, known or not.
-    """
+    """An object of which some members are known, of those named; reading anything else fails."""
 
     __slots__ = ("names",)
 
@@ -66,12 +62,7 @@ _SlottedPart = tuple[Any, str | int, int]
 
 
 class PartReader:
-    """Reads some values of packed records of a shape, without making the objects that hold them again for each.
-
-    Args:
-        root: The object in which the values are put.
-        parts: The values to read.
-    """
+    """Reads some values of packed records of a shape, without making the objects that hold them again for each."""
 
     def __init__(self, kind: type[Record], shape: Shape, root: _Part, parts: Sequence[_SlottedPart]) -> None:
         self._record = kind(root)
@@ -122,11 +113,7 @@ def make_part_reader(kind: type[Record], reads: RecordedReads, shape: Shape) -> 
 
 
 class PackedValues(Generic[T]):
-    """One value of each of many subjects.
-
-    Args:
-        value_of: Returns the value of a subject; a pure function.
-    """
+    """One value of each of many subjects, by a pure function of the subject."""
 
     def __init__(self, value_of: Callable[[Any], T]) -> None:
         self._value_of = value_of

@@ -15,16 +15,12 @@ def move_profile_column_first(spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
     """Put the profile column first, never hidden, for a resource whose records name their profile themselves."""
     own = spec.column(PROFILE)
     assert own is not None
-    rest = tuple(column for column in spec.columns if column is not own)
-    return replace(
-        spec,
-        columns=(
-            replace(
-                own, hide_order=0, hide_if_empty=False, is_extra=False, min_cells=7, max_cells=16, whole_first=True
-            ),
-            *rest,
-        ),
-    )
+    shown = replace(own, hide_order=0, hide_if_empty=False, is_extra=False, min_cells=7, max_cells=16, whole_first=True)
+    return _put_first(spec, shown)
+
+
+def _put_first(spec: ResourceSpec[Any], profiles: Column[Any]) -> ResourceSpec[Any]:
+    return replace(spec, columns=(profiles, *(column for column in spec.columns if column.id != PROFILE)))
 
 
 class RecordProfiles:
@@ -47,8 +43,9 @@ class RecordProfiles:
     def clear(self) -> None:
         self._known.clear()
 
-    def column(self) -> Column[Any]:
-        return Column(
+    def add_column(self, spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
+        """Put the profile column first, replacing any column of the same name."""
+        shown: Column[Any] = Column(
             id=PROFILE,
             title=PROFILE,
             value=lambda it: self.of(it) or None,
@@ -57,8 +54,4 @@ class RecordProfiles:
             is_pure=False,
             whole_first=True,
         )
-
-    def add_column(self, spec: ResourceSpec[Any]) -> ResourceSpec[Any]:
-        """Put the profile column first, replacing any column of the same name."""
-        rest = tuple(column for column in spec.columns if column.id != PROFILE)
-        return replace(spec, columns=(self.column(), *rest))
+        return _put_first(spec, shown)

@@ -49,7 +49,6 @@ class RowSearch:
 
     @property
     def count(self) -> int:
-        """Number of rows found so far."""
         return len(self._known_above) + self._searched + len(self._known_below)
 
     def found(self) -> list[RecordRow[Any]]:

@@ -22,10 +22,32 @@ from runwatch.view.spec.resource import Column, ResourceSpec, S
 from runwatch.view.table.packed_values import PackedValues
 from runwatch.view.table.recorded_reads import MISSING, RecordedReads, value_key
 from runwatch.view.table.shape_results import ShapeResults
-from runwatch.view.table.timed_context import TimedContext
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
+
+
+class TimedContext(RenderContext):
+    """A context that counts how often its time is asked for."""
+
+    __slots__ = ("_moment", "asked")
+
+    _moment: datetime
+    asked: int
+
+    def __init__(self, context: RenderContext) -> None:
+        setting = object.__setattr__
+        setting(self, "_moment", context.now)
+        setting(self, "asked", 0)
+        for name in ("glyphs", "time", "zone", "service", "names"):
+            setting(self, name, getattr(context, name))
+
+    @property
+    def now(self) -> datetime:
+        """The current time. Each read is counted."""
+        object.__setattr__(self, "asked", self.asked + 1)
+        return self._moment
+
 
 TEXT_CONTEXT: Final = TimedContext(RenderContext(datetime.min.replace(tzinfo=UTC)))
 """The context of the texts. It is the same on every terminal, so that a filter finds the same everywhere."""
@@ -51,8 +73,7 @@ _WORDS: Final = lazy_pattern(r"[^\W\d_]+")
 def column_texts(column: Column[S], subject: S, *, has_value: bool = True) -> Iterator[str]:
     """Yield the texts of a column: its value if that is text, and its cell unless that shows an age.
 
-    Args:
-        has_value: Whether to yield the value too, where the cell is made of the subject.
+    The value can be left out where the cell is made of the whole subject.
     """
     if column.searched == "nothing":
         return
@@ -147,7 +168,6 @@ class SharedText(Generic[S]):
         self.found = False
 
     def look_for(self, folded: bytes) -> None:
-        """Set :attr:`found` for a text without case."""
         self.sought, self.found = folded, folded in self._folded
 
 

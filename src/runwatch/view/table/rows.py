@@ -18,8 +18,7 @@ from runwatch.base.text import fold_text
 from runwatch.records.record import Record
 from runwatch.view.spec.resource import Column, ResourceSpec, S, SortKey
 from runwatch.view.table.packed_values import PackedValues
-from runwatch.view.table.row_texts import RowTexts, SharedText, column_texts
-from runwatch.view.table.timed_context import TimedContext
+from runwatch.view.table.row_texts import RowTexts, SharedText, TimedContext, column_texts
 from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.safe_text import json_text, line
@@ -43,7 +42,6 @@ MISSING: Final = -1
 """The type of a missing value, before those of :func:`make_comparable`."""
 
 NUMBER: Final = 0
-"""The type of a number."""
 
 
 def make_comparable(value: object) -> Comparable:
@@ -127,7 +125,6 @@ class RecordRow(Generic[S]):
 
     @property
     def context(self) -> RenderContext:
-        """The context in which its cells are rendered."""
         return self._drawing.context
 
     @property
@@ -171,7 +168,6 @@ class RecordRow(Generic[S]):
         return drawn
 
     def uses(self, column: Column[S]) -> bool:
-        """Whether a cell is not empty."""
         return self.cell(column).text not in {"", self._drawing.context.glyphs.nothing}
 
     def value(self, name: str) -> object:
@@ -206,7 +202,6 @@ class RecordRow(Generic[S]):
         return text.partition(" +")[0] if shared else text
 
     def facet_title(self, name: str) -> str:
-        """Return what the facet of a field is called."""
         field = self._drawing.spec.field(name)
         return field.facet_title or name if field is not None else name
 
@@ -229,11 +224,7 @@ class RecordRow(Generic[S]):
         return shared
 
     def contains(self, folded: bytes) -> bool:
-        """Whether a text of the row contains another, ignoring case.
-
-        Args:
-            folded: The text from :func:`runwatch.base.text.fold_text`.
-        """
+        """Whether a text of the row contains one from :func:`runwatch.base.text.fold_text`, ignoring case."""
         shared = self._shared_text or self.shared_text()
         if shared.sought is not folded:
             shared.look_for(folded)
@@ -263,7 +254,6 @@ class RecordRow(Generic[S]):
             yield self.cell(column).text
 
     def _cell_texts(self) -> dict[str, None]:
-        """Return the texts of the columns, in their order."""
         subject = self._unpacked()
         return dict.fromkeys(
             chain.from_iterable(column_texts(column, subject) for column in self._drawing.spec.all_columns)
@@ -297,13 +287,10 @@ def build_rows_with(drawing: RowRenderer[S], items: Iterable[Record | S]) -> lis
 
 
 def rebuild_rows(drawing: RowRenderer[S], items: Iterable[Record | S], before: Sequence[RecordRow[S]]) -> RowSteps[S]:
-    """Do the same as :func:`build_rows_with` in time slices, reusing rows.
+    """Do the same as :func:`build_rows_with` in time slices, reusing the rows before.
 
-    An earlier row and everything rendered for it is reused if it has the same object.
-
-    Args:
-        drawing: Renderer of all rows, including earlier ones.
-        before: Rows of the earlier list.
+    An earlier row and everything rendered for it is reused if it has the same object. All have the
+    same renderer.
     """
     earlier: dict[str, RecordRow[S]] = {}
     for start in range(0, len(before), STEP):
@@ -342,11 +329,8 @@ def sort_rows(
 ) -> RowSteps[S]:
     """Sort rows: stable, values of one type together, missing values last in both directions.
 
-    Works in time slices and returns the list at the end.
-
-    Args:
-        keys: Fields to sort by, most important first; ``None`` for the resource's own order. An unknown field is read
-            as a dotted path.
+    Works in time slices and returns the list at the end. The most important key is the first one; ``None`` is the
+    resource's own order. An unknown field is read as a dotted path.
     """
     ordered: Sequence[RecordRow[S]] = found
     for key in reversed(spec.sort if keys is None else keys):

@@ -16,14 +16,10 @@ MAX_RESULTS: Final = 16_384
 
 
 class ShapeResults(Generic[T]):
-    """Results for packed records of one shape.
+    """Results for packed records of one shape, by the key that ``key_of`` returns for a packed object.
 
     A result counts for all records that have the same in each value that was read for it, or for any other result of
     the shape.
-
-    Attributes:
-        results: The results by key.
-        key_of: Returns the key of a packed object.
     """
 
     __slots__ = ("_has_read_id", "_shape", "_slots", "key_of", "results")
@@ -41,11 +37,7 @@ class ShapeResults(Generic[T]):
         return not self._has_read_id and all(slot < 0 for slot in self._slots)
 
     def add(self, packed: bytes, paths: Iterable[Path], result: T) -> None:
-        """Keep what was made of an object.
-
-        Args:
-            paths: All that was read of it.
-        """
+        """Keep what was made of an object, by the paths of all that was read of it."""
         if self._has_read_id:
             return
         slots = {found[1] for found in map(self._shape.find_slot, paths) if found is not None}

@@ -6,7 +6,7 @@ definitions and deployments"). Differences and old tests are shown to reviewers;
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from runwatch.records.template import Template
@@ -14,7 +14,7 @@ from runwatch.view.text import json_paths
 from runwatch.view.text.format import RenderContext, ago
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 OLD_TEST: Final = timedelta(days=7)
 """Age from which a test is called old (manual: decisions, "Interface conventions")."""
@@ -44,43 +44,39 @@ def check_upstream(template: Template, context: RenderContext) -> CellText | Non
     answered = next(iter(resolved.values()))
     if len(set(resolved.values())) > 1:
         found = ", ".join(sorted(set(resolved.values())))
-        return StyledText(
-            line(f"{context.glyphs.warn} requested {asked}, resolved in different ways: {found}", None), Role.WARN
-        )
+        return signed(f"requested {asked}, resolved in different ways: {found}", Role.WARN, context.glyphs)
     if asked == answered:
-        return StyledText(line(f"{context.glyphs.good} requested = resolved {asked}", None), Role.GOOD)
-    return StyledText(line(f"{context.glyphs.warn} requested {asked}, resolved {answered}", None), Role.WARN)
+        return signed(f"requested = resolved {asked}", Role.GOOD, context.glyphs)
+    return signed(f"requested {asked}, resolved {answered}", Role.WARN, context.glyphs)
 
 
 def check_variant(template: Template, context: RenderContext) -> CellText | None:
-    """Check that every group names the same served variant."""
     return _same(template, _VARIANT, context)
 
 
 def check_model(template: Template, context: RenderContext) -> CellText | None:
-    """Check that every group names the same model."""
     return _same(template, _MODEL, context)
 
 
 def check_last_test(template: Template, context: RenderContext) -> CellText | None:
     """Describe the age of the deployment's last test."""
-    row = template.catalog_row
-    at: datetime | None = None if row is None or row.deployment is None else row.deployment.last_tested_at
+    deployment = None if template.catalog_row is None else template.catalog_row.deployment
+    at = None if deployment is None else deployment.last_tested_at
     if at is None:
         return None
+    tested = f"tested {ago(at, context.now)}"
     if context.now - at > OLD_TEST:
-        days = OLD_TEST.days
-        return StyledText(line(f"{context.glyphs.warn} tested {ago(at, context.now)}, more than {days} d"), Role.WARN)
-    return StyledText(line(f"{context.glyphs.good} tested {ago(at, context.now)}"), Role.GOOD)
+        return signed(f"{tested}, more than {OLD_TEST.days} d", Role.WARN, context.glyphs)
+    return signed(tested, Role.GOOD, context.glyphs)
 
 
 def check_eligibility(template: Template, context: RenderContext) -> CellText | None:
     """Check that eligibility and blockers do not contradict each other."""
     blockers = template.blockers or ()
     if template.eligible and blockers:
-        return StyledText(line(f"{context.glyphs.warn} eligible, but blockers are listed"), Role.WARN)
+        return signed("eligible, but blockers are listed", Role.WARN, context.glyphs)
     if template.eligible is False and not blockers:
-        return StyledText(line(f"{context.glyphs.warn} not eligible, but no blocker is listed"), Role.WARN)
+        return signed("not eligible, but no blocker is listed", Role.WARN, context.glyphs)
     return None
 
 
@@ -99,10 +95,10 @@ def _same(template: Template, paths: tuple[str, ...], context: RenderContext) ->
         return None
     values = dict.fromkeys(found.values())
     if len(values) == 1:
-        return StyledText(line(f"{context.glyphs.good} the same in {len(found)} places"), Role.GOOD)
+        return signed(f"the same in {len(found)} places", Role.GOOD, context.glyphs)
     places = {value: ", ".join(_group(path) for path in found if found[path] == value) for value in values}
     differences = "; ".join(f"{value} in {where}" for value, where in places.items())
-    return StyledText(line(f"{context.glyphs.warn} differs: {differences}", None), Role.WARN)
+    return signed(f"differs: {differences}", Role.WARN, context.glyphs)
 
 
 def _group(path: str) -> str:

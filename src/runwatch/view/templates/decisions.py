@@ -16,8 +16,7 @@ from runwatch.records.digest import compute_digest
 from runwatch.records.record import Record
 from runwatch.view.text.format import RenderContext, ago
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
-from runwatch.view.text.styled_text import StyledText
+from runwatch.view.text.styled_text import StyledText, signed
 
 if TYPE_CHECKING:
     from runwatch.store.repositories.notes import LocalNote
@@ -30,11 +29,7 @@ CHANGED: Final = "the record has changed since"
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """One decision.
-
-    Attributes:
-        digest: Digest of the record at the time of the decision.
-    """
+    """One decision, with the digest of the record at that time."""
 
     verdict: Verdict
     reason: str
@@ -47,7 +42,6 @@ class ReviewDecision:
         return dumps({"verdict": self.verdict, "reason": self.reason, "digest": self.digest})
 
     def holds_for(self, record: Record) -> bool:
-        """Whether the record is unchanged since the decision."""
         try:
             return compute_digest(record) == self.digest
         except ValueError:
@@ -76,19 +70,14 @@ def group_decisions(notes: Iterable[LocalNote]) -> dict[str, ReviewDecision]:
 
 def decision_cell(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
     """Format a decision for a list: its verdict, or that it is old because the record changed."""
-    good = decision.verdict == "go"
-    mark = context.glyphs.good if good else context.glyphs.bad
     if not decision.holds_for(record):
-        return StyledText(line(f"{context.glyphs.warn} {decision.verdict}, old"), Role.WARN)
-    return StyledText(line(f"{mark} {decision.verdict}"), Role.GOOD if good else Role.BAD)
+        return signed(f"{decision.verdict}, old", Role.WARN, context.glyphs)
+    return signed(decision.verdict, Role.GOOD if decision.verdict == "go" else Role.BAD, context.glyphs)
 
 
 def decision_line(decision: ReviewDecision, record: Record, context: RenderContext) -> StyledText:
     """Format a decision for a detail: verdict, age, reason, and whether the record has changed since."""
-    word = decision_cell(decision, record, context)
+    role = decision_cell(decision, record, context).role
     reason = f": {decision.reason}" if decision.reason else ""
     changed = "" if decision.holds_for(record) else f" {context.glyphs.dot} {CHANGED}"
-    glyph = word.text.partition(" ")[0]
-    return StyledText(
-        line(f"{glyph} {decision.verdict}, {ago(decision.at, context.now)}{reason}{changed}", None), word.role
-    )
+    return signed(f"{decision.verdict}, {ago(decision.at, context.now)}{reason}{changed}", role, context.glyphs)

@@ -11,7 +11,7 @@ from runwatch.records.template import Blocker, Template
 from runwatch.view.detail.record_diff import diff_records
 from runwatch.view.templates.applications import NO_APPLICATION, ApplicationNote
 from runwatch.view.templates.decisions import ReviewDecision
-from runwatch.view.text.format import RenderContext, ago, time_of_day
+from runwatch.view.text.format import RenderContext, ago, counted, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import CellText, StyledText
@@ -52,7 +52,6 @@ class TemplateFacts:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of its blockers, in order."""
         return tuple(blocker.code for blocker in self.blockers if blocker.code)
 
     @property
@@ -78,7 +77,7 @@ def eligibility_label(template: Template) -> str | None:
 def eligibility_text(template: Template) -> StyledText:
     """Return whether a template can be applied, in a sentence."""
     count = len(template.blockers or ())
-    blockers = f"{count} blocker{'s' * (count != 1)}"
+    blockers = counted(count, "blocker")
     if template.eligible is None:
         return StyledText(
             line(f"The service does not say whether it is eligible{f': {blockers}' if count else ''}."), Role.WARN
@@ -117,7 +116,7 @@ def describe_changes(before: Template, now: Template) -> Iterator[str]:
     rest = [{k: v for k, v in it.raw.items() if k not in _SHOWN_AS_TEXT} for it in (before, now)]
     others = sum(1 for _ in diff_records(*rest))
     if others:
-        yield f"{others} value{'s' * (others != 1)} of the rest differ{'s' * (others == 1)}"
+        yield f"{counted(others, 'value')} of the rest differ{'s' * (others == 1)}"
 
 
 def change_line(facts: TemplateFacts, _: object, context: RenderContext) -> CellText | None:

@@ -27,10 +27,8 @@ class NextStep:
     """A next action that has an operation.
 
     Attributes:
-        kind: How it is performed.
         action: The resume action; empty for other kinds.
         resource: Noun of the resource whose action performs it; empty for the template itself.
-        operation: Operation id of that action.
         words: What following it does, for the screen.
         is_sync: Whether it needs a usable connection.
     """
@@ -72,10 +70,8 @@ STEPS: Final[Mapping[str, NextStep]] = {
     AUTHORIZE: _AUTHORIZE_IT,
     "select_model": NextStep("select"),
 }
-"""Steps by the type of the next action."""
 
 APPLY_STEP: Final = NextStep("apply", words="enter applies it")
-"""The step for a plan that can be applied."""
 
 NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
 COPY_HINT: Final = "enter copies it"

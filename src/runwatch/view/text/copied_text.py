@@ -13,7 +13,6 @@ from runwatch.base.json import dumps
 from runwatch.base.shell_words import quote_exactly, quote_word
 
 CopiedText = NewType("CopiedText", str)
-"""Text that may go to the clipboard."""
 
 
 def copied_word(text: str) -> CopiedText:
@@ -22,12 +21,11 @@ def copied_word(text: str) -> CopiedText:
 
 
 def copied_fields(fields: Mapping[str, str | None]) -> CopiedText:
-    """Return one line for each field: its label with a colon, which names no command, and its value as one word.
+    """Return one line for each field: its label with a colon, which names no command, and its value as one word, or
+    ``-``.
 
-    Every quote closes on its own line, because values contain no quote or newline outside their own quotes.
-
-    Args:
-        fields: Values by label; ``None`` becomes ``-``. Labels must come from the program, never from data.
+    Every quote closes on its own line, because values contain no quote or newline outside their own quotes. Labels must
+    come from the program, never from data.
     """
     width = max(map(len, fields), default=0) + 1
     return CopiedText(

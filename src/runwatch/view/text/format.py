@@ -17,6 +17,7 @@ from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, line, plain_decimal
 from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService
+from runwatch.view.text.styled_text import StyledText
 
 TimeMode = Literal["relative", "local", "utc"]
 """How times are shown: as an age, in the local time zone, or in UTC."""
@@ -67,9 +68,8 @@ class RenderContext:
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:
     """Format US dollars for a list with four decimals. A small amount never rounds to zero.
 
-    Args:
-        is_part: Whether more is to be added, so that no more may be shown than is known; a small amount then has as
-            many decimals as its first digit needs.
+    If more is to be added (``is_part``), no more may be shown than is known, and a small amount has as many decimals as
+    its first digit needs.
     """
     if amount is None:
         return line(None)
@@ -89,33 +89,27 @@ def money_exact(amount: Decimal | None) -> SafeText:
 
 
 def known_amount(known: Decimal | None, unknown_calls: int | None) -> Decimal | None:
-    """Return what is known of an amount; ``None`` if that is nothing, which is not zero.
-
-    Args:
-        known: The known part, in US dollars; zero where there is none.
-    """
+    """Return the known part of an amount in US dollars; ``None`` if nothing is known, which is not zero."""
     return None if unknown_calls and not known else known
 
 
-def spent_amount(known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False) -> SafeText:
-    """Format an amount that may be partly unknown: the amount, ``at least`` the known part, or ``unknown``.
+def spent_amount(
+    known: Decimal | None, unknown_calls: int | None, *, is_exact: bool = False, is_estimated: bool = False
+) -> SafeText:
+    """Format an amount in US dollars that may be partly unknown: the amount, ``at least`` the known part, or
+    ``unknown``.
 
-    Args:
-        known: The known part, in US dollars.
-        is_exact: Whether all digits are shown, as in a detail, and not four decimals, as in a list.
+    An exact one has all its digits, as in a detail, and not four decimals, as in a list.
     """
     if unknown_calls and not known:
         return line(UNKNOWN)
     amount = money_exact(known) if is_exact else money(known, is_part=bool(unknown_calls))
-    return line(f"at least {amount}") if unknown_calls else amount
+    return estimated(line(f"at least {amount}") if unknown_calls else amount, is_estimated=is_estimated)
 
 
 def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
-    """Return what follows a spent amount that exceeds the cost limit of its run; empty if it does not.
-
-    Args:
-        known: The known part, in US dollars.
-        limit: In US dollars; ``None`` if it is not known.
+    """Return what follows a spent amount that exceeds the cost limit of its run, in US dollars; empty if it does
+    not.
     """
     if known is None or limit is None or known <= limit:
         return ""
@@ -123,11 +117,7 @@ def over_limit(known: Decimal | None, limit: Decimal | None) -> str:
 
 
 def listed_amount(known: Decimal | None, unknown_calls: int | None, glyphs: Glyphs, *, is_estimated: bool) -> SafeText:
-    """Format an amount that may be partly unknown for a narrow column: ``0.0142``, ``≥0.0030``, ``~0.0007``.
-
-    Args:
-        known: The known part, in US dollars.
-    """
+    """Format the known part of an amount in US dollars for a narrow column: ``0.0142``, ``≥0.0030``, ``~0.0007``."""
     if unknown_calls and not known:
         return line(UNKNOWN)
     least = glyphs.at_least if unknown_calls else ""
@@ -228,16 +218,6 @@ def duration(seconds: Decimal | float | None) -> SafeText:
     raise AssertionError("a minute and more is covered above")
 
 
-def list_time(at: datetime | None, context: RenderContext) -> SafeText:
-    """Format a time for a list in the chosen mode: as an age, or as date and time in the local zone or UTC."""
-    if at is None:
-        return line(None)
-    if context.time == "relative":
-        return ago(at, context.now)
-    shown = in_display_zone(at, context)
-    return line(shown.strftime("%Y-%m-%d %H:%M:%S") + ("Z" if context.time == "utc" else ""))
-
-
 def time_of_day(at: datetime | None, context: RenderContext) -> SafeText:
     """Format a time for a timeline: hours, minutes and seconds, plus the part of the date that differs from today."""
     if at is None:
@@ -296,9 +276,10 @@ def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:
     return short if cell_width(short) <= width else elide_start(short, min(width, _END_CELLS), glyphs.ellipsis)
 
 
-def state_label(word: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
-    glyph = state_glyph(word, glyphs)[0]
-    return line(glyph if word is None else f"{glyph} {line(word)}")
+def state_cell(state: str | None, glyphs: Glyphs = UNICODE) -> StyledText:
+    """Format the state of a run or slice with its glyph and colour."""
+    glyph, role = state_glyph(state, glyphs)
+    return StyledText(line(glyph if state is None else f"{glyph} {line(state)}"), role)
 
 
 def usage_ratio(used: Decimal | None, cap: Decimal | None) -> Decimal | None:
@@ -361,3 +342,8 @@ def byte_size(count: int | None) -> SafeText:
 def grouped_number(number: int | None) -> SafeText:
     """Format a whole number with thousands separators: ``1,830``."""
     return line(None if number is None else f"{number:,}")
+
+
+def counted(number: int, noun: str) -> SafeText:
+    """Format a number of things: ``1 call``, ``1,830 calls``."""
+    return line(f"{number:,} {noun}{'s' * (number != 1)}")

@@ -54,6 +54,9 @@ class Glyphs(NamedTuple):
         rule: Draws a gap in a timeline.
         bar: Left end, full cell, empty cell and right end of a gauge.
         tree: Before a tree line with later siblings, before the last sibling, and past lines between two siblings.
+        patterns: Tell stretches or series apart without color.
+        bar_steps: Parts of a cell of a horizontal bar, from the smallest to full.
+        column_steps: Parts of a cell of a column, from zero to full.
     """
 
     live: str
@@ -72,6 +75,14 @@ class Glyphs(NamedTuple):
     rule: str
     bar: tuple[str, str, str, str]
     tree: tuple[str, str, str]
+    patterns: tuple[str, ...]
+    bar_steps: tuple[str, ...]
+    column_steps: tuple[str, ...]
+
+    def sign(self, role: Role) -> str:
+        """Return the glyph before good, bad, off and warning text; before any other the one of a live state."""
+        signs = {Role.GOOD: self.good, Role.BAD: self.bad, Role.OFF: self.off, Role.WARN: self.warn}
+        return signs.get(role, self.live)
 
     def plain(self, text: str) -> str:
         """Return text for plain output: with this set in ASCII, without marks beyond ASCII."""
@@ -79,11 +90,13 @@ class Glyphs(NamedTuple):
 
 
 UNICODE: Final = Glyphs(
-    "●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "↻", "→", "≥", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│")
-)
+    "●", "✓", "✗", "⊘", "◷", "?", "–", "…", "·", "→", "↻", "→", "≥", "┄", ("▕", "█", "░", "▏"), ("├", "└", "│"),
+    tuple("█▒░▓"), tuple("▏▎▍▌▋▊▉█"), tuple("▁▂▃▄▅▆▇█"),
+)  # fmt: skip
 ASCII: Final = Glyphs(
-    "*", "+", "x", "/", "!", "?", "-", "~", "|", ">", "&", "}", ">=", "-", ("[", "#", ".", "]"), ("|", "`", "|")
-)
+    "*", "+", "x", "/", "!", "?", "-", "~", "|", ">", "&", "}", ">=", "-", ("[", "#", ".", "]"), ("|", "`", "|"),
+    tuple("#=.%"), ("#",), tuple("_.:-=+*#"),
+)  # fmt: skip
 
 _OWN_MARKS: Final = "●✓✗⊘◷–…·→↻┄▕█░▏├└│×±≠•▲▼▸›─━■╭╮╰╯┏┓┗┛┃"
 TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>&-[#.]|`|x%!*^v>>-=#++++++++|")

@@ -78,11 +78,7 @@ def get_at(value: Any, path: JsonPath) -> Any:
 
 
 def iter_leaves(value: Any, path: JsonPath = (), *, lists: bool) -> Iterator[tuple[JsonPath, Any]]:
-    """Yield every innermost value with its path, in order.
-
-    Args:
-        lists: Whether to take arrays of objects apart too.
-    """
+    """Yield every innermost value with its path, in order; with ``lists``, also those in arrays of objects."""
     if len(path) < MAX_DEPTH:
         if isinstance(value, dict) and value:
             for name, item in value.items():

@@ -15,12 +15,7 @@ MAX_INLINE_CHARS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A member of an object or an item of a list.
-
-    Attributes:
-        level: Depth below the outermost value, from 0.
-        is_head: Whether its contents follow one level deeper.
-    """
+    """A member of an object or an item of a list, at a depth from 0; the contents of a head follow one level deeper."""
 
     path: JsonPath
     value: Any

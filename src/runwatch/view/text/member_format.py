@@ -18,17 +18,16 @@ from runwatch.view.text.format import (
     ago,
     duration,
     estimated,
-    list_time,
+    in_display_zone,
     short_id,
     time_of_day,
 )
 from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, block, json_text, line
-from runwatch.view.text.styled_text import CellText, StyledText, with_role
+from runwatch.view.text.styled_text import CellText, StyledText, signed, with_role
 from runwatch.view.text.values import parse_time, to_decimal
 
 NO_CHARGE: Final = "test run"
-"""The amount of a test run."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -36,13 +35,14 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 def detail_state(value: object, context: RenderContext) -> CellText:
     """Format a state with its glyph and colour, uncut. Anything but text is shown as sent."""
     if not isinstance(value, str):
-        return _no_value(context) if value is None else line(json_text(value), None)
+        return _as_sent(value, context)
     glyph, role = state_glyph(value, context.glyphs)
     return StyledText(line(f"{glyph} {line(value, None)}", None), role)
 
 
-def _no_value(context: RenderContext) -> CellText:
-    return StyledText(line(context.glyphs.nothing), Role.QUIET)
+def _as_sent(value: object, context: RenderContext) -> CellText:
+    nothing = StyledText(line(context.glyphs.nothing), Role.QUIET)
+    return nothing if value is None else line(json_text(value), None)
 
 
 _VERDICT: Final = frozenset({"is_correct", "quality_score"})
@@ -54,7 +54,7 @@ def output_end(_: object, part: Slice | ReceiptSlice, context: RenderContext) ->
     if reason is not None and reason in INCOMPLETE:
         said = INCOMPLETE[reason]
         words = said if said == reason else f"{said}, {reason}"
-        return StyledText(line(f"{context.glyphs.warn} {words}"), Role.WARN)
+        return signed(words, Role.WARN, context.glyphs)
     return None if reason is None else line(reason)
 
 
@@ -62,24 +62,19 @@ def detail_time(value: object, context: RenderContext) -> CellText:
     """Format a date-time as sent, with its age, and also in the local zone if that mode is on."""
     found = parse_time(value) if isinstance(value, str) else None
     if found is None:
-        return _no_value(context) if value is None else line(json_text(value), None)
-    local = f"{list_time(found, context)}, " if context.time == "local" else ""
+        return _as_sent(value, context)
+    local = f"{in_display_zone(found, context):%Y-%m-%d %H:%M:%S}, " if context.time == "local" else ""
     return line(f"{value} ({local}{ago(found, context.now)})")
 
 
 def detail_usd(value: object, context: RenderContext) -> CellText:
     """Format money with all its digits. Anything but a number is shown as sent."""
-    if value is None:
-        return _no_value(context)
-    return block(f"{json_text(value)} USD" if _is_number(value) else json_text(value))
+    return _with_unit(value, "USD", context)
 
 
 def mark_member(shown: CellText, holder: object, name: str | int) -> CellText:
-    """Mark a shown member that is a partly unknown or a partly estimated sum (see :mod:`runwatch.records.spend`), or
-    that looks like the verdict of a check which never looked at correctness.
-
-    Args:
-        holder: The object of the member.
+    """Mark a shown member of an object that is a partly unknown or partly estimated sum (see
+    :mod:`runwatch.records.spend`), or that looks like the verdict of a check which never looked at correctness.
     """
     if name in _VERDICT and is_baseline(holder) and with_role(shown).text:
         return StyledText(line(f"{with_role(shown).text} (of the presence of output)"), Role.QUIET)
@@ -95,18 +90,20 @@ def mark_member(shown: CellText, holder: object, name: str | int) -> CellText:
 
 def detail_seconds(value: object, context: RenderContext) -> CellText:
     """Format seconds with all their digits. Anything but a number is shown as sent."""
+    return _with_unit(value, "s", context)
+
+
+def _with_unit(value: object, unit: str, context: RenderContext) -> CellText:
     if value is None:
-        return _no_value(context)
-    return block(f"{json_text(value)} s" if _is_number(value) else json_text(value))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) and to_decimal(value) is not None
+        return _as_sent(value, context)
+    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) and to_decimal(value) is not None:
+        return block(f"{json_text(value)} {unit}")
+    return block(json_text(value))
 
 
 def time_cell(value: datetime, context: RenderContext) -> SafeText:
     """Format a time for a list: an age, or the time of day plus the part of the date that differs from today."""
-    return list_time(value, context) if context.time == "relative" else time_of_day(value, context)
+    return ago(value, context.now) if context.time == "relative" else time_of_day(value, context)
 
 
 def duration_cell(value: Decimal, _: RenderContext) -> SafeText:
@@ -123,9 +120,14 @@ def arm_cell(value: str, context: RenderContext) -> SafeText:
     return line(name) if name else short_id(value, context.glyphs)
 
 
+def model_name(value: str | None) -> str | None:
+    """Return a model's key without its publisher; lists show and sort this."""
+    return value and (value.rpartition("/")[2] or value)
+
+
 def model_cell(value: str, _: RenderContext) -> SafeText:
     """Format a model for a list without its publisher, which would push the model's name out of a narrow column."""
-    return line(value.rpartition("/")[2] or value)
+    return line(model_name(value))
 
 
 def whole_model(value: str | None) -> SafeText:

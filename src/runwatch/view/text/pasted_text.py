@@ -8,10 +8,8 @@ from typing import Final
 from runwatch.base.text import clean_block, is_clean
 
 MAX_CHARACTERS: Final = 100_000
-"""Maximum number of characters read from a paste."""
 
 MAX_IDS: Final = 500
-"""Maximum number of ids taken from one paste."""
 
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|\x07|\Z)|[ -/]*[0-~])", re.DOTALL)
 _BETWEEN: Final = re.compile(r"[\s,;|<>()\[\]{}\"'`]+")

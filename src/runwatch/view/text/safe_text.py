@@ -40,7 +40,6 @@ class SafeText(str):
         raise TypeError("drawn text is made by line(), block() and the functions that compose it")
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """Clean again when copied or unpickled."""
         return (block, (str(self),))
 
 

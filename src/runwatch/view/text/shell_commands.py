@@ -43,11 +43,8 @@ _OF_CONFIG: Final = frozenset({" header", " show"})
 
 
 class ShellService(NamedTuple):
-    """How commands in a shell reach a service.
-
-    Attributes:
-        options: The options behind a command's words, such as ``--profile work``; empty if none are needed.
-        program: What starts runwatch.
+    """How commands in a shell reach a service: the options behind a command's words, such as ``--profile work``, and
+    what starts runwatch.
     """
 
     options: str = ""
@@ -59,10 +56,8 @@ ANY_SERVICE: Final = ShellService()
 
 
 def profile_options(profile: str | None, base_url: str | None = None) -> str:
-    """Return the options that choose a profile; none for the service that the environment gives.
-
-    Args:
-        base_url: An address that was given in place of the profile's.
+    """Return the options that choose a profile, and an address given in place of its own; none for the service that the
+    environment gives.
     """
     parts = ["--local"] if profile == LOCAL else []
     if profile and profile not in {LOCAL, ENVIRONMENT}:

@@ -14,7 +14,7 @@ from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_text, line
 from runwatch.view.text.shell_commands import add_service
-from runwatch.view.text.styled_text import CellText, StyledText
+from runwatch.view.text.styled_text import CellText, signed
 
 _GOOD: Final = (
     "ready", "active", "listed", "passed", "approved", "eligible", "conformant", "exact_artifact", "reachable", "ok",
@@ -38,13 +38,10 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 def status_cell(word: str | None, context: RenderContext) -> CellText:
     """Format a status word with its glyph and colour; ``None`` means unknown."""
-    glyphs = context.glyphs
     if word is None:
-        return line(glyphs.unknown)
-    role = _ROLES.get(word, Role.PLAIN)
-    mark = {Role.GOOD: glyphs.good, Role.WARN: glyphs.warn, Role.BAD: glyphs.bad, Role.OFF: glyphs.off}.get(role)
-    shown = line(word, None)
-    return StyledText(line(f"{mark} {shown}", None), role) if mark else shown
+        return line(context.glyphs.unknown)
+    role = _ROLES.get(word)
+    return line(word, None) if role is None else signed(word, role, context.glyphs)
 
 
 def detail_status(value: object, context: RenderContext) -> CellText:
@@ -58,5 +55,4 @@ def advice_cell(value: str, context: RenderContext) -> SafeText:
 
 
 def joined_cell(value: tuple[str, ...], _: RenderContext) -> SafeText:
-    """Join short texts with commas for a list."""
     return line(", ".join(line(word) for word in value))

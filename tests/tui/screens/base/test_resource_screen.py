@@ -61,6 +61,54 @@ async def test_typing_a_filter_leads_to_the_match_nearest_to_where_it_began(
         assert driven.table.cursor_key == nearest
 
 
+async def test_a_filter_that_finds_nothing_moves_no_pane(tmp_path: Path) -> None:
+    runs = [run(f"ex_{number}", "completed", created_at=at(number)) for number in range(12)]
+    async with console(ScriptedService(runs=runs), tmp_path, size=(100, 30), until="ex_11") as driven:
+        panes = [driven.app.screen.query_one(id).region for id in ("#list", "#detail")]
+        await driven.press("slash", *"zzzq", "enter")
+        await driven.comes("0 of 12 match")
+        await driven.settle()
+        assert [driven.app.screen.query_one(id).region for id in ("#list", "#detail")] == panes
+
+
+async def test_counts_have_signs_as_soon_as_the_list_is_too_narrow_for_their_words(tmp_path: Path) -> None:
+    ends = ("failed", "expired", "cancelled", "completed")
+    runs = [run(f"ex_{end}", end, created_at=at(number)) for number, end in enumerate(ends)]
+    async with console(ScriptedService(runs=runs), tmp_path, size=(100, 30), until="cancelled 1") as driven:
+        await driven.press("|")
+        await driven.comes("● 0 · ✗ 1 · ◷ 1 · ⊘ 1 · ✓ 1")
+        await driven.press("|")
+        await driven.comes("expired 1 · cancelled 1")
+
+
+@pytest.mark.parametrize("pressed", ["full_stop", "i", "y", "V", "question_mark"])
+async def test_the_newest_run_is_followed_until_one_does_something_with_a_run(tmp_path: Path, pressed: str) -> None:
+    async with console(service(), tmp_path, until="ex_live") as driven:
+        table = driven.table
+        await driven.until(lambda: table.follows_top, "the newest run to be followed")
+        await driven.press(pressed)
+        await driven.until(lambda: not table.follows_top, "the run to be held")
+        await driven.press("escape")
+        await driven.until(lambda: driven.focused is table, "the list")
+        assert not table.follows_top
+        await driven.press("g")
+        await driven.until(lambda: table.follows_top, "the newest run to be followed")
+
+
+async def test_an_order_is_kept_on_the_way_to_another_screen_and_back(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, until="ex_live") as driven:
+        await driven.shows("live first, newest first")
+        await driven.press("s")
+        await driven.comes("sort status ▲")
+        await driven.press("2")
+        await driven.comes("Receipts")
+        await driven.press("1")
+        await driven.comes("sort status ▲")
+        for _ in driven.table.shown_columns:
+            await driven.press("s")
+        await driven.comes("live first, newest first")
+
+
 async def test_keys_of_the_list_follow_what_is_in_focus(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs") as driven:
         await driven.press("slash")

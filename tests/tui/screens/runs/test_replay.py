@@ -13,7 +13,8 @@ from runwatch.store.live.run_tails import TailUpdate
 from runwatch.tui.screens.runs.replay import ReplayScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.replay_source import ReplaySource
-from tests.support.builders import echo_events, echo_receipt, run
+from tests.support.builders import echo_events, echo_receipt, run, verification_event
+from tests.support.parts import verification_check
 from tests.tui import noon
 from tests.tui.app.test_file_opening import lines, opened
 from tests.tui.console import Driven, console
@@ -40,6 +41,29 @@ async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tm
         await driven.shows("rejected  0.31  attempt 1")
         await driven.shows("as it was, not as it is")
         check_golden(f"{size[0]}x{size[1]}/replay", driven.text)
+
+
+async def test_the_newest_attempt_stays_in_sight_and_a_hint_names_the_key_for_the_rest(tmp_path: Path) -> None:
+    here = {"execution_id": noon.LIVE}
+    attempts = [
+        verification_event(
+            10 + number, at=noon.at(39 - 4 * number), verification_check=verification_check(attempt=number), **here
+        )
+        for number in range(1, 10)
+    ]
+    events = {noon.LIVE: [*noon.live_events()[:4], *attempts]}
+    async with console(noon.service(events=events), tmp_path, size=(80, 24)) as driven:
+        await on_replay(driven)
+        await driven.hides("scroll")
+        columns = {row.index("▕") for row in driven.text.splitlines() if "▕" in row}
+        await driven.reaches("attempt 9", "end")
+        assert "position" not in driven.text
+        assert driven.text.count("▸") == 1, "of what scrolls by itself, no line is chosen"
+        await driven.shows("pgup scroll up")
+        await driven.reaches("position", "pageup", "pageup")
+        await driven.shows("pgdn scroll down")
+        columns |= {row.index("▕") for row in driven.text.splitlines() if "▕" in row}
+        assert len(columns) == 1, "no column moves from one event to another"
 
 
 async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from runwatch.records.requests.arm import ARTIFACT_CHARACTERS
 from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.terminal.editor import EditorError, editor_command
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import render_request_body
 from runwatch.view.text.pasted_text import clean_multiline
 from tests.support import hostile, resources
 from tests.support.builders import account

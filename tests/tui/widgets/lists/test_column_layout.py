@@ -120,6 +120,13 @@ def test_wide_columns_are_whole_and_leave_room_for_the_sign_that_more_follow() -
     assert shown(40, wide=True, skipped=1) == {"status": 11, "run": 9, "cost": 14}
 
 
+def test_a_text_beside_the_first_two_columns_is_cut_rather_than_left_out_in_a_wide_table() -> None:
+    columns = [column("status", "status"), column("run", "run"), column("why", "why"), column("model", "model")]
+    needs = [ColumnNeed(8, 8, 8), ColumnNeed(8, 8, 30), ColumnNeed(4, 4, 39), ColumnNeed(4, 4, 16)]
+    placed = lay_out_columns(columns, needs, 74, wide=True)
+    assert {one.column.id: one.width for one in placed} == {"status": 8, "run": 30, "why": 30}
+
+
 def test_columns_are_one_cell_apart_where_that_makes_an_id_whole() -> None:
     columns = (column("code", "code"), column("id", "id", elides_middle=True, shows_id=True), column("at", "at"))
     needs = [ColumnNeed(5, 5, 5), ColumnNeed(9, 9, 36, short=9), ColumnNeed(4, 4, 4)]

@@ -86,11 +86,13 @@ async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
 
 async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
     async with staged(60) as (app, view, pilot):
-        view.show([field("model_deployment_identifier", "mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"), field("n" * 24, "m" * 31)])
+        view.show([field("model_deployment_identifier", "mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"), field("n" * 24, "m" * 31),
+                   field("arm", f"{'a' * 33}  (receipt)")])  # fmt: skip
         await pilot.pause()
-        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:6]]
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:9]]
         assert rows[:2] == ["model_deployment_identifier", "  mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"]
-        assert rows[3:] == ["n" * 24, f"  {'m' * 31}"]
+        assert rows[3:5] == ["n" * 24, f"  {'m' * 31}"]
+        assert rows[6:] == ["arm", f"  {'a' * 33}  (receipt)"]
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:

@@ -203,18 +203,13 @@ async def test_another_source_starts_anew() -> None:
         assert app.told_of(EventLog.LineOpened) == []
 
 
-async def test_opening_and_moving_are_reported() -> None:
+async def test_opening_is_reported() -> None:
     async with staged(100) as (app, log, _, pilot):
         app.told.clear()
-        await pilot.press("k", "k", "enter", "n", "N", "ctrl+g")
+        await pilot.press("k", "k", "enter")
         await pilot.click(log, offset=(5, 2), times=2)
         await pilot.pause()
         assert [message.index for message in app.told_of(EventLog.LineOpened)] == [97, 84]
-        assert [(message.index, message.step) for message in app.told_of(EventLog.MatchRequested)] == [
-            (97, 1),
-            (97, -1),
-        ]
-        assert len(app.told_of(EventLog.ContextToggled)) == 1
 
 
 async def test_matches_stand_out() -> None:
@@ -230,15 +225,28 @@ async def test_matches_stand_out() -> None:
 async def test_long_lines_are_cut_shifted_or_wrapped() -> None:
     long = " ".join(f"word{number}" for number in range(40))
     source = samples.Lines([samples.event(0, "line 0"), samples.event(1, long), samples.event(2, "line 2")])
-    async with running(Stage(Pane(EventLog(source, following=False)))) as (app, pilot):
+    async with running(Stage(Pane(log := EventLog(source, following=False)))) as (app, pilot):
         assert lines_of(app)[2].rstrip(" ┃").endswith("…")
         await pilot.press("right", "l")
         assert "word0" not in lines_of(app)[2]
         assert "12:00:01" in lines_of(app)[2]
-        await pilot.press("left", "h", "w")
+        assert re.search(r"…\S* word3 ", lines_of(app)[2]), "a mark says that the line begins before"
+        await pilot.press(*"l" * 50)
+        assert re.search("….* word39 ┃", lines_of(app)[2]), "not farther than the end of the longest line"
+        log.show(source, following=False)
+        await pilot.pause()
+        assert "word0" in lines_of(app)[2], "other lines begin at the left"
+        await pilot.press("right", "left", "h", "w")
         rows = lines_of(app)
         assert [int(word) for row in rows[2:9] for word in re.findall(r"word(\d+)", row)] == list(range(40))
         assert "line 2" in rows[9]
+
+
+async def test_lines_that_are_not_cut_do_not_move_sideways() -> None:
+    async with running(Stage(Pane(EventLog(samples.tail())))) as (app, pilot):
+        before = lines_of(app)
+        await pilot.press("l")
+        assert lines_of(app) == before
 
 
 @pytest.mark.exhaustive

@@ -152,9 +152,15 @@ async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() ->
         table.parent.styles.width = 50  # type: ignore[union-attr]
         await pilot.pause()
         assert columns(table) == ("status", "run", "age", "last")
-        await pilot.press("right", "l")
+        assert "…" not in lines_of(app)[1]
+        await pilot.press("right")
         assert columns(table) == ("status", "run", "last", "model")
-        await pilot.press("left", "h", "h")
+        assert lines_of(app)[1].split()[1:4] == ["status", "run", "…last"]
+        await pilot.press("l")
+        await pilot.pause()
+        assert columns(table) == ("status", "run", "last", "model"), "no other column is to the right"
+        assert [message.step for message in app.told_of(RecordTable.SideReached)] == [1]
+        await pilot.press("left", "h")
         assert columns(table) == ("status", "run", "age", "last")
         await pilot.press("W")
         assert columns(table) == ("status", "run", "age")
@@ -373,9 +379,23 @@ async def test_keys_ask_for_another_order() -> None:
         await pilot.press("S", "s")
         table.sorted_by("model")
         await pilot.press("s", "S")
+        table.has_own_order = True
+        await pilot.press("s")
+        await pilot.pause()
+        table.parent.styles.width = 50  # type: ignore[union-attr]
+        await pilot.pause()
+        assert columns(table) == ("status", "run", "age", "last")
+        for sorted_by in ("age", "last", "cost"):
+            table.sorted_by(sorted_by)
+            await pilot.press("s")
+        table.sorted_by("age", is_own=True)
+        await pilot.press("s")
         await pilot.pause()
         asked = [(message.column_id, message.reverse) for message in app.told_of(RecordTable.SortRequested)]
-        assert asked == [("status", False), ("status", False), ("model", True)]
+        assert asked == [
+            ("status", False), ("status", False), ("model", True), ("", False),
+            ("last", False), ("", False), ("last", False), ("status", False),
+        ]  # fmt: skip
 
 
 async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:

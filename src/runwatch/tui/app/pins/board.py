@@ -7,8 +7,6 @@ from hashlib import sha256
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
-from runwatch.base.errors import RunwatchError
-from runwatch.records.receipt import Receipt
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
@@ -37,11 +35,7 @@ SEARCH_EVERY_S: Final = 5
 
 
 class PinBoard:
-    """The pins.
-
-    Attributes:
-        pins: The pins in order; those of lists that this version does not know are left out.
-    """
+    """The pins in order; those of lists that this version does not know are left out."""
 
     def __init__(self, app: NavigatingApp, make_source: Callable[[ResourceSpec[Any]], RowSource]) -> None:
         self.pins: tuple[Pin, ...] = ()
@@ -148,7 +142,9 @@ class PinBoard:
             return line(f"{target.screen} {target.filter}", 60)
         if target.form == "comparison":
             return line(" \u2260 ".join(ids))
-        return line(f"{resource_named(target.screen).singular} {ids[0]}")
+        spec, session = resource_named(target.screen), self._session
+        known = session and session.store.get(session.scope.profile, spec.kind, target.ids[0])
+        return spec.title_of(spec.subject(known.record), glyphs) if known else line(f"{spec.singular} {ids[0]}")
 
     def find(self, target: PinTarget) -> int | None:
         return next((index for index, pin in enumerate(self.pins) if pin.target == target), None)
@@ -183,8 +179,6 @@ class PinBoard:
             if target in self._gone:
                 app.notify_user("The record of this pin is gone.", Role.WARN)
         self.refresh()
-
-    # Internals.
 
     def _use(self, pins: Sequence[Pin]) -> None:
         before = self.polled_kinds()
@@ -273,13 +267,14 @@ class PinBoard:
     async def _compare(self, target: PinTarget) -> None:
         """Open a pinned comparison, after reading the records that are not known."""
         from runwatch.tui.flows.comparison import ComparisonSide, open_comparison
+        from runwatch.tui.sources.record_loader import find_record
 
         app, session = self._app, self._session
         if session is None:
             return
         spec, sides = resource_named(target.screen), []
         for record_id in target.ids:
-            record = await _find(session, spec, record_id)
+            record = await find_record(session, spec.record, record_id)
             if record is None:
                 self._gone.add(target)
                 app.notify_user(f"{spec.singular} {short_id(record_id, app.glyphs)} is gone.", Role.WARN)
@@ -288,32 +283,6 @@ class PinBoard:
             sides.append(ComparisonSide(title, record.raw))
         left, right = sides
         app.call_later(open_comparison, app.console_screen, left, right, target)
-
-
-async def _find(session: ServiceSession, spec: ResourceSpec[Any], record_id: str) -> Record | None:
-    """Return a record, read if it is not known; ``None`` if it does not exist.
-
-    Raises:
-        RunwatchError: It cannot be read.
-    """
-    from runwatch.api.errors import ApiProblem
-    from runwatch.tui.sources.record_loader import load_records, store_record
-
-    known = session.store.get(session.scope.profile, spec.kind, record_id)
-    if known is not None:
-        return known.record
-    if spec.record is Run or spec.record is Receipt:
-        await session.live.scheduler.wait_for_user_turn()
-        read: Any = session.client.get_run if spec.record is Run else session.client.get_receipt
-        try:
-            record: Record = await read(record_id)
-        except RunwatchError as error:
-            if isinstance(error, ApiProblem) and error.status == 404:
-                return None
-            raise
-        store_record(session, record)
-        return record
-    return next((record for record in await load_records(session, spec.record) if record.id == record_id), None)
 
 
 def _texts(spec: ResourceSpec[Any], record: Record, app: NavigatingApp) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.worker import Worker
 
@@ -45,7 +44,6 @@ SHOW_EVERY_S: Final = 0.25
 class CommandPane(ModalOverlay):
     """A command that runs, and then its output. ``esc`` stops the command, or closes the output."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     DEFAULT_CSS = """
     CommandPane LineList {
         max-height: 100%;
@@ -109,11 +107,7 @@ class CommandPane(ModalOverlay):
 
 
 class _CommandRun:
-    """A command and its records.
-
-    Attributes:
-        results: How the calls ended so far, by record.
-    """
+    """A command and its records."""
 
     def __init__(self, screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
         self._screen: Final = screen
@@ -206,7 +200,6 @@ class _CommandRun:
 
 
 def run_calls(screen: RecordScreen, command: OwnCommand, calls: Sequence[ProgramCall]) -> None:
-    """Run the calls of a command, one after another."""
     _CommandRun(screen, command, calls).start()
 
 

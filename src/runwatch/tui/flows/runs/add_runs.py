@@ -32,8 +32,8 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import RowsBelow
 from runwatch.tui.widgets.panes.dialog import Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane
-from runwatch.view.text.format import fit_id, state_label
-from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
+from runwatch.view.text.format import fit_id, state_cell
+from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.pasted_text import find_ids, strip_controls
 from runwatch.view.text.safe_text import fit, line
 
@@ -69,7 +69,7 @@ class AddedRun:
         if not self.is_found:
             return ((line(self.text), self.role),)
         return (
-            (state_label(self.status, glyphs), state_glyph(self.status, glyphs)[1]),
+            state_cell(self.status, glyphs),
             label_span(f"   {self.text}"),
         )
 
@@ -168,17 +168,14 @@ class AddRunsDialog(Dialog[str | None]):
         self._count()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        event.stop()
         self._count()
 
     def on_multiline_input_editor_requested(self, event: MultilineInput.EditorRequested) -> None:
-        event.stop()
         console = self.app
         assert isinstance(console, Console)
         start_worker(self, edit_field(console, event.field, self._say), "writing in the editor", group="editor")
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        event.stop()
         if event.button.id == "add":
             self.action_send()
         else:

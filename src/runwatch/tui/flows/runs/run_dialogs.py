@@ -27,11 +27,11 @@ from runwatch.tui.flows.writes.write_sender import (
 from runwatch.tui.shell.console_screen import RecordScreen
 from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
-from runwatch.view.actions.request_preview import render_request_body
+from runwatch.view.actions.form import render_request_body
 from runwatch.view.actions.run_form import FORM
 from runwatch.view.runs.run_facts import RunFacts
-from runwatch.view.text.format import elapsed_clock, grouped_number, short_id, spent_amount, state_label
-from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.format import elapsed_clock, grouped_number, short_id, spent_amount, state_cell
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line
 
 if TYPE_CHECKING:
@@ -62,11 +62,7 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
 def _build_cancel_dialog(
     screen: ConsoleScreen, session: ServiceSession, runs: Sequence[RunFacts], ended: Sequence[str]
 ) -> WriteSender:
-    """Build the dialog that cancels runs, of which there is at least one.
-
-    Args:
-        ended: The marked runs that are left out because they have ended.
-    """
+    """Build the dialog that cancels at least one run, and says how many marked runs are left out as they have ended."""
     glyphs = screen.console.glyphs
     many = len(runs) != 1
     noun = f"{grouped_number(len(runs))} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
@@ -226,9 +222,10 @@ def _run_rows(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> tuple[DialogRo
 
 def _run_line(screen: ConsoleScreen, run: RunFacts, ids: int) -> StyledSpans:
     glyphs = screen.console.glyphs
+    state = state_cell(run.status, glyphs)
     return (
         label_span(f"{fit(short_id(run.id, glyphs), ids)}  ", Role.PLAIN),
-        (fit(state_label(run.status, glyphs), 11), state_glyph(run.status, glyphs)[1]),
+        (fit(state.text, 11), state.role),
         label_span(f"  {_elapsed(screen, run):>5}  {line(run.model.value or glyphs.nothing)}"),
     )
 
@@ -237,7 +234,7 @@ def _run_text(screen: ConsoleScreen, run: RunFacts) -> str:
     """Return state, duration, model and spend of a run, as far as they are known."""
     known = None if run.is_cost_open else run.known_cost_usd.value
     spent = "" if known is None else f"{spent_amount(known, run.unknown_calls)} USD spent"
-    words = (state_label(run.status, screen.console.glyphs), _elapsed(screen, run), run.model.value, spent)
+    words = (state_cell(run.status, screen.console.glyphs).text, _elapsed(screen, run), run.model.value, spent)
     return ", ".join(line(word) for word in words if word)
 
 

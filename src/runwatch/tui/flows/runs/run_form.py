@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
 
 
+_BEGINS_IN: Final = "objective"
+"""The field that users usually fill in first."""
+
+
 def open_run_form(screen: ConsoleScreen, like: RunFacts | None = None, *, field: str = "") -> None:
     """Open the form for a run, filled in from an earlier run or the last draft, and focus a field.
 
@@ -56,7 +60,6 @@ class RunFormScreen(FormScreen):
     """
 
     GO_LABEL = "Start…"
-    BEGINS_IN = "objective"
     CRUMBS = ("Runs", "New run")
     DEFAULT_CSS = """
     RunFormScreen {
@@ -75,13 +78,13 @@ class RunFormScreen(FormScreen):
         like: RunPrefill | None = None,
         is_draft: bool = False,
     ) -> None:
-        super().__init__(FORM, {**start_values(), **(values or {})}, field)
+        super().__init__(FORM, {**start_values(), **(values or {})}, field or _BEGINS_IN)
         self._like = like
         self._is_draft = is_draft and self._values != start_values()
 
     def on_mount(self) -> None:
         """Select a kept text, so that typing replaces it."""
-        field = self.fields.input(self._begin if self._begin in self._values else self.BEGINS_IN)
+        field = self.fields.input(self._begin if self._begin in self._values else _BEGINS_IN)
         if self._is_draft and isinstance(field, LineInput):
             field.select_all()
 

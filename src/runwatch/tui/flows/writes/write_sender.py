@@ -26,8 +26,8 @@ from runwatch.tui.flows.writes.write_texts import unconfirmed_text
 from runwatch.tui.widgets.bars.header_bar import mode_span
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText, TypedConfirmation
 from runwatch.view.problems.journal_entries import ProblemEntry, problem_entry_from_error
-from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_label, time_of_day
-from runwatch.view.text.glyphs import Role, state_glyph
+from runwatch.view.text.format import elapsed_clock, grouped_number, short_duration, state_cell, time_of_day
+from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
@@ -45,12 +45,7 @@ _REFUSED: Final = "refused"
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """One write of a dialog.
-
-    Attributes:
-        id: The id of its record; names its row.
-        unconfirmed: The write to retry.
-    """
+    """One write of a dialog, which may be the retry of an unconfirmed one; the id of its record names its row."""
 
     id: str
     write: WriteRequest
@@ -64,11 +59,7 @@ def find_id_member(operation: Operation) -> str:
 
 
 def describe_created_record(response: Any, id_name: str) -> StyledSpans:
-    """Return the id and status of the record in a response.
-
-    Args:
-        id_name: The name of the record's id; if it is missing, the first id is used.
-    """
+    """Return the id and status of the record in a response; the first id if the record's own is missing."""
     if not isinstance(response, dict):
         return line("")
     record_id = find_record_id(response, id_name) or None
@@ -223,11 +214,9 @@ class WriteSender:
             self.dialog.show_refusal(entry, next_step=step, can_retry=isinstance(error, NoResponseError))
 
     def finish(self, outcome: StyledSpans, *, is_read_later: bool = True) -> None:
-        """Close the dialog with a notice, or show the outcome on it if it has to be read.
+        """Close the dialog with a notice, or show the outcome on it if it or something else there has to be read.
 
-        Args:
-            outcome: Its text; warnings, and more lines than a notice holds, have to be read.
-            is_read_later: Whether nothing else on the dialog has to be read.
+        Warnings, and more lines than a notice holds, have to be read.
         """
         pieces = to_spans(outcome)
         text = "".join(piece for piece, _ in pieces)
@@ -331,9 +320,7 @@ class WriteSender:
         status = result.value.get("status") if isinstance(result.value, dict) else None
         if status:
             self._statuses[item.id] = line(status)
-        self._show_outcome(
-            item, (state_label(status), state_glyph(status)[1]) if status else label_span("done", Role.GOOD)
-        )
+        self._show_outcome(item, state_cell(status) if status else label_span("done", Role.GOOD))
         self._response = result.value
         self._callbacks.done(item.id, result.value, self.dialog.is_open)
         return None

@@ -52,22 +52,18 @@ class EventScreen(ConsoleScreen):
             super().show_hints()
 
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
-        message.stop()
         self.show_tail()
 
-    def on_event_log_context_toggled(self, message: EventLog.ContextToggled) -> None:
+    def action_toggle_context(self) -> None:
         """Switch between hiding other events and only highlighting matches."""
-        message.stop()
         self.notify_user(self.tail.toggle_context())
 
-    def on_event_log_match_requested(self, message: EventLog.MatchRequested) -> None:
+    def action_move_match(self, step: int) -> None:
         """Move to the next match, wrapping around."""
-        message.stop()
-        if not self.tail.move_match(message.index, message.step):
+        if not self.tail.move_match(step):
             self.notify_user("No filter, or no match", Role.WARN)
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
-        message.stop()
         event = self.tail.event(message.index)
         if event is None:
             return
@@ -82,7 +78,6 @@ class EventScreen(ConsoleScreen):
         drawer.query("DetailView").first().focus()
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        message.stop()
         self.close_drawer()
 
     def close_drawer(self) -> bool:

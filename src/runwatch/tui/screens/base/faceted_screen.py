@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.widget import Widget
@@ -34,7 +35,7 @@ class FacetedScreen(ResourceScreen):
         self._facets: Sequence[Facet] = ()
 
     def body(self) -> Iterable[Widget]:
-        yield FacetBar(id="facets")
+        yield FacetBar(partial(toggle_value, self))
         yield from super().body()
 
     def all_hints(self) -> Sequence[KeyHint]:
@@ -46,10 +47,6 @@ class FacetedScreen(ResourceScreen):
         super().rows_shown(keeps_detail=keeps_detail)
         filter = self.filter_text if self.is_filtered else ""
         self.query_one(FacetBar).show(self._counted(), filter)
-
-    def on_facet_bar_facet_clicked(self, message: FacetBar.FacetClicked) -> None:
-        message.stop()
-        toggle_value(self, message.value)
 
     def suggested_filters(self, term: Term) -> tuple[SafeText, ...]:
         """Name the counted values that contain a word, if it is the whole filter, with the filter that finds their

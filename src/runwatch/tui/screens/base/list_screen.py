@@ -22,7 +22,7 @@ from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, complete_
 from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, freshness_text, is_stale
+from runwatch.view.detail.pane_state import FAILED_STATES, freshness_text, is_stale
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
 from runwatch.view.table.rows import RecordRow
@@ -51,11 +51,7 @@ GATHER_READS_S: Final = 4.0
 
 
 class ListScreen(RecordScreen):
-    """A screen with a list.
-
-    Attributes:
-        listing: Its rows.
-    """
+    """A screen with a list."""
 
     BINDINGS = make_bindings(
         "screen.filter", "screen.filters", "screen.pause", "screen.export", "screen.compare", "screen.commands"
@@ -124,12 +120,12 @@ class ListScreen(RecordScreen):
     # Updates.
 
     def use(self, source: RowSource) -> None:
-        """Switch to another row source."""
         self._source = source
         self.read_source()
         self.look_further()
 
     def on_mount(self) -> None:
+        self._sort = self.console.list_sorts.get(self.spec.name, self.spec.sort)
         kept = self.console.row_cache
         if kept is not None and kept.name == self.spec.name:
             self.listing.take_over(kept)
@@ -188,10 +184,8 @@ class ListScreen(RecordScreen):
             self.stop_going()
 
     def filter_by(self, text: str, *, is_undoable: bool = True) -> bool:
-        """Filter as if the user had typed it; keep an invalid filter in the filter bar with its error.
-
-        Returns:
-            Whether the filter is valid.
+        """Filter as if the user had typed it, and return whether the filter is valid; the filter bar keeps an invalid
+        one with its error.
         """
         if self._apply_filter(text, is_undoable=is_undoable):
             return True
@@ -284,7 +278,6 @@ class ListScreen(RecordScreen):
     # Messages and key actions.
 
     def on_record_table_marks_changed(self, message: RecordTable.MarksChanged) -> None:
-        message.stop()
         self._make_marks_undoable(message.before, message.after)
 
     def _make_marks_undoable(self, before: frozenset[str], after: Collection[str] = ()) -> None:
@@ -336,11 +329,15 @@ class ListScreen(RecordScreen):
         name = again if not self._settled_filter else f"filter {line(self._settled_filter, 40)}; {again}"
         self.console.undo.push(LocalChange(name, undo, self))
 
-    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
+    def on_record_table_side_reached(self, message: RecordTable.SideReached) -> None:
         message.stop()
+        self.notify_user(f"No other column is to the {'right' if message.step > 0 else 'left'}.")
+
+    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         present = self._order()
         is_turned = message.reverse and present is not None and not present.descending
-        self._sort = (SortKey(message.column_id, is_turned),)
+        self._sort = (SortKey(message.column_id, is_turned),) if message.column_id else self.spec.sort
+        self.console.list_sorts[self.spec.name] = self._sort
         self.table.leave_top()
         self._show_order()
         self.show_rows()
@@ -385,21 +382,15 @@ class ListScreen(RecordScreen):
         self.show_rows()
         self.look_further()
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._apply_filter(message.text)
+    def filter_typed(self, text: str) -> None:
+        self._apply_filter(text)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the rows with the filter applied; keep an invalid one open for correction."""
-        message.stop()
-        if self._apply_filter(message.text):
-            self._close_filter()
+    def filter_submitted(self, text: str) -> bool:
+        return self._apply_filter(text)
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
+    def filter_cancelled(self) -> None:
         self._apply_filter("")
         self._stored_filter = ""
-        self._close_filter()
 
     def action_pause(self) -> None:
         """Pause or resume the list and its detail; a paused list is not read. Runs are read on every screen."""
@@ -448,11 +439,6 @@ class ListScreen(RecordScreen):
         self.read_source()
 
     @property
-    def is_arranging(self) -> bool:
-        """Whether previous rows of a long list are shown while a worker updates them."""
-        return self.listing.is_under_way
-
-    @property
     def is_filtered(self) -> bool:
         return self._query is not None
 
@@ -461,10 +447,8 @@ class ListScreen(RecordScreen):
         """The filter text, for further editing."""
         return self._query.text if self._query else ""
 
-    # Internals.
-
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
-        if self._total and not self.listing.shown and self.is_arranging:
+        if self._total and not self.listing.shown and self.listing.is_under_way:
             does = "searching" if self.listing.work == "searching" else "listing"
             number = grouped_number(self._total)
             return (line(f"{does} {number} {self.spec.name}{self.console.glyphs.ellipsis}"),)
@@ -475,12 +459,7 @@ class ListScreen(RecordScreen):
                 *self.suggested_filters(self._query.term),
                 line(f"{self.console.keys.shown('screen.back')} {does}"),
             )
-        if self.console.failure is not None:
-            return self.failure_lines()
-        if self.console.session is None and self._source.state().age_s is None:
-            return (line(self.console.startup_status),)
-        context, can_create = self.console.render_context(), self.offers("screen.new")
-        lines = empty_state_lines(self.spec, state, context, self.console.keys.shown, can_create=can_create)
+        lines = self.unread_lines(self.spec, state, can_create=self.offers("screen.new"))
         return (*lines, *self.model_server_lines()) if state.load is LoadState.EMPTY else lines
 
     def model_server_lines(self) -> tuple[SafeText, ...]:
@@ -608,9 +587,14 @@ class ListScreen(RecordScreen):
         return not self.table.shows_order and not times.isdisjoint(shown)
 
     def _show_order(self) -> None:
-        order = self._order()
-        if order is not None:
-            self.table.sorted_by(order.field, descending=order.descending)
+        order, table, own = self._order(), self.table, self.spec.sort
+        is_plain = len(own) == 1 and not own[0].descending and own[0].field in table.shown_columns
+        table.has_own_order = not is_plain
+        if order is None:
+            table.sorted_by(None)
+        else:
+            is_own = self._sort == own and not is_plain
+            table.sorted_by(order.field, descending=order.descending, is_own=is_own)
 
     def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         """Apply a filter text and return whether it is valid.
@@ -650,7 +634,7 @@ class ListScreen(RecordScreen):
     def _count_matches(self) -> None:
         # New rows do not clear the error of an invalid filter.
         if self.has_class("-filtering") and not self._is_unreadable:
-            so_far = self.console.glyphs.ellipsis if self.is_arranging else ""
+            so_far = self.console.glyphs.ellipsis if self.listing.is_under_way else ""
             bar = self.query_one("#filter", FilterBar)
             count = f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}"
             if meant := self._typed_flag_text(bar.text):
@@ -666,8 +650,8 @@ class ListScreen(RecordScreen):
 
         return typed_flag_text(self.spec, text)
 
-    def _close_filter(self) -> None:
-        self.remove_class("-filtering")
+    def close_filter(self) -> None:
+        super().close_filter()
         self._filtered_from = None
         self._settle_filter()
         self.table.focus()

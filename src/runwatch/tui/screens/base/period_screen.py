@@ -34,10 +34,6 @@ class PeriodScreen(ConsoleScreen):
         """Called when the period has changed."""
         raise NotImplementedError
 
-    def leave_period(self) -> None:
-        """Focus the content after the input line has closed."""
-        raise NotImplementedError
-
     # Called by subclasses.
 
     @property
@@ -62,10 +58,10 @@ class PeriodScreen(ConsoleScreen):
 
     def period_by(self, text: str) -> None:
         """Switch to a period as if the user had typed it; keep an invalid one in the input line with its error."""
-        if not self._take_typed(text):
+        if not self.filter_submitted(text):
             self.action_filter()
             self.query_one(FilterBar).edit(text)
-            self._take_typed(text)
+            self.filter_submitted(text)
 
     def choose_tab(self) -> None:
         """Activate the tab of the current period."""
@@ -77,7 +73,6 @@ class PeriodScreen(ConsoleScreen):
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Switch to the tab's period, or open the input line."""
-        message.stop()
         if message.tab in PERIODS:
             self.take_period(message.tab)
         elif self._own:
@@ -91,28 +86,11 @@ class PeriodScreen(ConsoleScreen):
         bar.edit(self._own)
         bar.show_count(line(SHORT_PERIOD_HINT))
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        message.prevent_default()
+    def filter_typed(self, text: str) -> None:
         self.query_one(FilterBar).show_count(line(SHORT_PERIOD_HINT))
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+    def filter_submitted(self, text: str) -> bool:
         """Switch to the typed period, or show its error."""
-        message.stop()
-        message.prevent_default()
-        if self._take_typed(message.text):
-            self._close_bar()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        message.prevent_default()
-        self._close_bar()
-        self.choose_tab()
-
-    # Internals.
-
-    def _take_typed(self, text: str) -> bool:
-        """Switch to a typed period; return whether it is valid."""
         try:
             self.take_period(text.strip() or DEFAULT_PERIOD)
         except UsageError as error:
@@ -120,6 +98,5 @@ class PeriodScreen(ConsoleScreen):
             return False
         return True
 
-    def _close_bar(self) -> None:
-        self.remove_class("-filtering")
-        self.leave_period()
+    def filter_cancelled(self) -> None:
+        self.choose_tab()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import UsageError
-from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
 from runwatch.store.state.freshness import LoadState, PaneState
@@ -17,11 +16,10 @@ from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.sources.report_reader import ReportReader
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, is_stale
+from runwatch.view.detail.pane_state import FAILED_STATES, is_stale
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.reports.period import DEFAULT_PERIOD, ReportPeriod
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, json_block, line
 
@@ -74,10 +72,6 @@ class ReportScreen(PeriodScreen):
 
     # Called by subclasses.
 
-    def records_by_id(self, kind: type[Record]) -> dict[str, Any]:
-        collection = self.console.store.collection(self.console.profile_name, kind.KIND)
-        return {record_id: known.record for record_id, known in collection.by_id.items()}
-
     def show_pane(
         self,
         name: str,
@@ -110,14 +104,9 @@ class ReportScreen(PeriodScreen):
             title=title, state=(label_span("raw"),) if self._is_raw else line(""), age=(self.age_span(state),)
         )
 
-    def room_of(self, name: str) -> Callable[[Sequence[SafeText]], int]:
-        """Return a function that computes the width for plots in a pane."""
-        return self.query_one(f"#{name}-text", DetailView).value_cells
-
     # Updates.
 
     def on_mount(self) -> None:
-        """Start reading, and show what is known."""
         self.choose_tab()
         self.session_opened()
 
@@ -155,17 +144,15 @@ class ReportScreen(PeriodScreen):
         self.reports.show(*self.reports_for(self.period))
         self._draw_if_mounted()
 
-    def leave_period(self) -> None:
+    def close_filter(self) -> None:
+        super().close_filter()
         self.query_one("#panes DetailView", DetailView).focus()
 
     # Messages and key actions.
 
     async def action_copy(self) -> None:
-        focused = self.focused
-        if isinstance(focused, DetailView) and focused.value:
-            await self.console.copy_text(copied_word(focused.value.strip()), line("value under the cursor"))
-        else:
-            self.nothing_to_copy()
+        value = self.focused.value if isinstance(self.focused, DetailView) else None
+        await self.copy_word((value or "").strip(), "value under the cursor")
 
     def action_raw(self) -> None:
         self._is_raw = not self._is_raw
@@ -180,18 +167,12 @@ class ReportScreen(PeriodScreen):
     def action_refresh(self) -> None:
         self.reports.refresh()
 
-    # Internals.
-
     def _draw_if_mounted(self) -> None:
         if self.is_mounted and self.query(DetailView):
             self.draw()
 
     def empty_text(self, spec: ResourceSpec[Any], state: PaneState) -> tuple[SafeText, ...]:
-        if self.console.failure is not None:
-            return self.failure_lines()
-        if self.console.session is None:
-            return (line(self.console.startup_status),)
         if state.load is LoadState.NOT_OFFERED:
             refresh = self.console.keys.shown("screen.refresh")
             return (line(f"This service offers no {spec.singular}."), line(f"{refresh} retries."))
-        return empty_state_lines(spec, state, self.console.render_context(), self.console.keys.shown)
+        return self.unread_lines(spec, state)

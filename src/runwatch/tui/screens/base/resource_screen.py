@@ -155,6 +155,7 @@ class ResourceScreen(ListScreen):
         self._opens_wanted = False
         self._lacks_notes = False
         self._most_wanted = self._fitted_rows = 0
+        self._fitted: object = None
 
     # Widgets and content.
 
@@ -164,7 +165,7 @@ class ResourceScreen(ListScreen):
         table = RecordTable(self._columns(), id="table")
         if not self.HAS_SEVERAL_PROFILES:
             table.assumed = {PROFILE: line(self.console.profile_name)}
-        yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), id="panes")
+        yield SplitPanes(ListPane(table, id="list"), self.detail_pane(), self._divide)
         yield self.filter_bar(self._complete)
 
     def _columns(self) -> Sequence[Column[Any]]:
@@ -180,7 +181,6 @@ class ResourceScreen(ListScreen):
         return chosen.columns
 
     def detail_pane(self) -> Pane:
-        """Return the second pane."""
         return Pane(self.detail(), id="detail")
 
     def detail(self) -> Widget:
@@ -283,9 +283,9 @@ class ResourceScreen(ListScreen):
         self.query_one(SplitPanes).divide(shown, share)
         pane = self.query_one("#list", Pane)
         most: int | None = None
-        if not (self.has_class("-filtering") or self.is_arranging):
-            # A filter that is being typed moves no pane.
-            self._fitted_rows = len(self.listing.shown)
+        if not (self.has_class("-filtering") or self.listing.is_under_way):
+            # A filter moves no pane while it is typed, nor where it finds nothing.
+            self._fitted_rows = len(self.listing.shown) or self._fitted_rows
         if shown == "below" and not share and self._total:
             rows = self._fitted_rows + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
             # More rows than the window has make no difference, and would be a new layout with every new row.
@@ -293,9 +293,14 @@ class ResourceScreen(ListScreen):
         # Textual lays the screen out again even if no height is replaced by none.
         if most is not None or pane.styles.has_rule("max_height"):
             pane.styles.max_height = most
+        fitted = (self.size, shown, share, self.has_class("-full-detail"), self._is_list_alone)
+        if fitted != self._fitted:
+            self._fitted = fitted
+            # Totals have a short form for a narrow pane, whose width is known after the layout.
+            self.call_after_refresh(self._show_edge)
 
-    def _close_filter(self) -> None:
-        super()._close_filter()
+    def close_filter(self) -> None:
+        super().close_filter()
         self._fit_panes()
 
     @property
@@ -323,10 +328,6 @@ class ResourceScreen(ListScreen):
             share = round(self.query_one(SplitPanes).nearest_share(share), 3)
             self.console.splits[self.spec.name] = self._split.with_share(side, share)
             self._fit_panes()
-
-    def on_split_panes_dragged(self, message: SplitPanes.Dragged) -> None:
-        message.stop()
-        self._divide(message.share)
 
     def action_resize_pane(self, step: int) -> None:
         side, present = self._side(), self.query_one(SplitPanes).share
@@ -482,7 +483,6 @@ class ResourceScreen(ListScreen):
             self.show_detail()
 
     def show_detail(self) -> None:
-        """Draw the record at the cursor."""
         from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 
         row = self.row
@@ -521,7 +521,6 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         """Update the detail once the cursor rests; read on at the end of a list that goes on."""
-        message.stop()
         self._read_on()
         if self._debounce is not None:
             self._debounce.stop()
@@ -537,14 +536,13 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_end_requested(self, message: RecordTable.EndRequested) -> None:
         """Go to the real end of the list: the cursor follows once the list is read."""
-        message.stop()
         if any(continuation.has_more for continuation in self.continuations()):
             self._left_at = self.table.cursor_key
             self.go_to_end()
 
     def _arrive(self) -> None:
         """Move the cursor to the end of the list once that is read, unless the user has moved it meanwhile."""
-        if self._left_at is None or self.is_going_to_end or self.is_arranging:
+        if self._left_at is None or self.is_going_to_end or self.listing.is_under_way:
             return
         left_at, self._left_at = self._left_at, None
         if self._goes_to_end and self.table.cursor_key == left_at:
@@ -557,14 +555,17 @@ class ResourceScreen(ListScreen):
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Open the detail without that delay."""
-        message.stop()
         self.clear_notice()
         self.open_detail()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep the record in the detail once that has the focus."""
-        if self.query_one("#detail").has_focus_within:
+        """Keep the cursor on its record once the user does something with it: in the detail, a menu or the filter."""
+        if not self.table.has_focus:
             self.table.leave_top()
+
+    def on_screen_suspend(self) -> None:
+        """Keep the cursor on its record while a dialog is open."""
+        self.table.leave_top()
 
     def on_detail_view_width_changed(self) -> None:
         self.show_detail()
@@ -589,11 +590,8 @@ class ResourceScreen(ListScreen):
         self.query_one("#fields").focus()
 
     async def action_copy(self) -> None:
-        row = self.row
-        if row is not None:
-            await self.console.copy_text(copied_word(row.id), line(f"{self.spec.singular} id"))
-        else:
-            self.nothing_to_copy()
+        self.table.leave_top()
+        await self.copy_word(None if self.row is None else self.row.id, f"{self.spec.singular} id")
 
     def action_copy_menu(self) -> None:
         from runwatch.tui.flows.record_menus import open_copy_menu
@@ -624,9 +622,7 @@ class ResourceScreen(ListScreen):
         """
         makes = self.spec.create_actions
         if not makes:
-            from runwatch.tui.flows.record_menus import run_named_action
-
-            run_named_action(self, "new", self.own_actions())
+            self._run_named("new")
             return
         if all(action_refusal(self.console, action) for action in makes) and self.writing_session() is None:
             return
@@ -640,14 +636,15 @@ class ResourceScreen(ListScreen):
         open_destroy(self, self.own_actions())
 
     def action_edit(self) -> None:
-        from runwatch.tui.flows.record_menus import run_named_action
-
-        run_named_action(self, "edit", self.own_actions())
+        self._run_named("edit")
 
     def action_test(self) -> None:
+        self._run_named("test")
+
+    def _run_named(self, id: str) -> None:
         from runwatch.tui.flows.record_menus import run_named_action
 
-        run_named_action(self, "test", self.own_actions())
+        run_named_action(self, id, self.own_actions())
 
     def action_facets(self) -> None:
         from runwatch.tui.screens.base.facet_menu import open_facet_menu
@@ -664,7 +661,6 @@ class ResourceScreen(ListScreen):
         return super().check_action(action, parameters)
 
     def _can(self, name: str) -> bool:
-        """Return whether the resource has an action."""
         return bool((name == "new" and self.spec.create_actions) or self._actions_named(name))
 
     def _actions_named(self, name: str) -> list[ResourceAction[Any]]:
@@ -733,8 +729,6 @@ class ResourceScreen(ListScreen):
     def is_at_root(self) -> bool:
         is_begun = self.compared is not None or self.is_filtered or self.is_going_to_end or bool(self.table.marks)
         return not self._is_opened and not self.query_one("#detail").has_focus_within and not is_begun
-
-    # Internals.
 
     @property
     def _is_list_alone(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
+from runwatch.api.operations import OPERATIONS, fill_path
 from runwatch.records.record import Record
 from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.store.state.freshness import LoadState, PaneState
@@ -18,7 +19,7 @@ from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, pane_status
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.spec.resource import ResourceSpec
 from runwatch.view.table.rows import RecordRow
@@ -31,11 +32,9 @@ RECORD: Final = "record"
 
 
 class TabbedScreen(ResourceScreen):
-    """The screen of a resource whose specification has tabs.
+    """The screen of a resource whose specification has tabs, the record's own first.
 
-    Attributes:
-        MORE_TABS: Id and label of tabs that a subclass adds; they show something other than one response.
-        tabs: Id and label of each tab, the record's own first.
+    :attr:`MORE_TABS` are those that a subclass adds; they show something other than one response.
     """
 
     MORE_TABS: ClassVar[tuple[tuple[str, SafeText], ...]] = ()
@@ -53,7 +52,8 @@ class TabbedScreen(ResourceScreen):
         declared = self._declared.get(tab)
         if declared is None:
             return None
-        return ReportQuery(declared.operation, declared.record, path=((declared.parameter, row.id),))
+        path = fill_path(OPERATIONS[declared.operation], row.id)
+        return ReportQuery(declared.operation, declared.record, path=tuple(path.items()))
 
     def tab_sections(
         self, tab: str, row: RecordRow[Any], record: Record | None, context: RenderContext
@@ -114,7 +114,6 @@ class TabbedScreen(ResourceScreen):
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
         """Show the tab from its first line."""
-        message.stop()
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
 
@@ -142,10 +141,8 @@ class TabbedScreen(ResourceScreen):
         if self.has_class("-narrow") and not self.has_class("-opened") and self.row is not None:
             self.open_detail()
 
-    # Internals.
-
     def _why_not(self, report: ReportQuery, state: PaneState) -> Sequence[SafeText]:
         if state.load is LoadState.NOT_OFFERED:
             label = dict(self.tabs)[self.tab]
             return (line(f"This service has no data for {label}."),)
-        return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
+        return self.unread_lines(self.spec, state)

@@ -7,7 +7,7 @@ view. Users know the screen as ``around``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runwatch.base.errors import RunwatchError, UsageError
@@ -35,6 +35,7 @@ from runwatch.view.text.safe_text import SafeText, line
 if TYPE_CHECKING:
     from runwatch.store.service_problems import ServiceProblems
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.sources.file_source import FileSource
 
 _ASK = "WHEN [within 5m] [in ZONE] [words]"
@@ -45,7 +46,6 @@ class ActivitySource:
     """Stored activity around a time.
 
     Attributes:
-        screen: The screen that shows it; set once that exists.
         asked: The time query; ``None`` before the first one.
         searched: What was searched.
         near: The nearest entries in time if nothing was found.
@@ -53,8 +53,8 @@ class ActivitySource:
         is_due: Whether the next read searches. Set once for each query, because a search is itself a logged request.
     """
 
-    def __init__(self) -> None:
-        self.screen: ActivityScreen | None = None
+    def __init__(self, console: Callable[[], Console]) -> None:
+        self._console = console
         self.asked: TimeQuery | None = None
         self.searched = ""
         self.near: Sequence[ActivityEntry] = ()
@@ -79,13 +79,11 @@ class ActivitySource:
         return self._filed[1]
 
     def state(self) -> PaneState:
-        """Return the state; entries are fresh once read."""
         if self.file is not None:
             return self.file.state()
         if self.asked is None:
             return PaneState(LoadState.ENDED, reading="no time given yet")
-        assert self.screen is not None
-        return local_state(self._read_at, self.screen.console.clock.monotonic(), is_empty=not self._items)
+        return local_state(self._read_at, self._console().clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
         from runwatch.store.repositories.activity import MAX_ENTRIES
@@ -94,8 +92,7 @@ class ActivitySource:
 
     async def read(self) -> None:
         """Search the journal, and the local service's store if the service is running."""
-        assert self.screen is not None
-        console, asked = self.screen.console, self.asked
+        console, asked = self._console(), self.asked
         if console.session is None or asked is None:
             return
         from runwatch.store.repositories.activity import find_activity
@@ -120,12 +117,11 @@ class ActivitySource:
             is_local_service,
         )
 
-        assert self.screen is not None
         try:
             if is_local_service(session.target):
                 await session.live.scheduler.wait_for_user_turn()
                 return await find_service_problems(session.client, asked.windows), ""
-            async with connect_running_service(self.screen.console.launch.paths, session.clock) as client:
+            async with connect_running_service(self._console().launch.paths, session.clock) as client:
                 return (
                     (None, NOT_RUNNING) if client is None else (await find_service_problems(client, asked.windows), "")
                 )
@@ -140,11 +136,10 @@ class ActivityScreen(ResourceScreen):
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self._around = ActivitySource()
+        self._around = ActivitySource(lambda: self.console)
         self._question = ""
         self._begun: Sequence[ActivityEntry] = ()
         super().__init__(ACTIVITY, self._around)
-        self._around.screen = self
 
     def on_mount(self) -> None:
         console = self.console
@@ -207,22 +202,12 @@ class ActivityScreen(ResourceScreen):
     def filter_text(self) -> str:
         return self._question
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
+    def filter_typed(self, text: str) -> None:
         """Show how the query is understood while the user types, without searching."""
-        message.stop()
-        message.prevent_default()
-        self._hear(message.text)
+        self._hear(text)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        message.stop()
-        message.prevent_default()
-        if not message.text.strip() or self._apply_filter(message.text):
-            self._close_filter()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        message.prevent_default()
-        self._close_filter()
+    def filter_cancelled(self) -> None:
+        """Keep the query."""
 
     def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         asked = self._hear(text)

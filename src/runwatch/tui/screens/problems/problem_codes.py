@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runwatch.base.clock import Clock
 from runwatch.settings.view_state import ViewState
 from runwatch.store.state.freshness import PaneState, local_state
 from runwatch.tui.core.key_bindings import make_bindings
@@ -15,46 +14,40 @@ from runwatch.view.problems.journal_entries import ProblemEntry
 from runwatch.view.resources.problem_codes import PROBLEM_CODES, ProblemCode, count_codes, record_from_count
 
 if TYPE_CHECKING:
+    from runwatch.tui.shell.console import Console
     from runwatch.tui.widgets.lists.record_table import RecordTable
 
 
 class ProblemCodeSource:
     """The codes of all stored problems, counted in the journal or in an open file."""
 
-    def __init__(self) -> None:
-        self.screen: ProblemCodesScreen | None = None
+    def __init__(self, console: Callable[[], Console]) -> None:
+        self._console = console
         self._items: Sequence[ProblemCode] = ()
         self._read_at: float | None = None
-
-    @property
-    def _clock(self) -> Clock:
-        assert self.screen is not None
-        return self.screen.console.clock
 
     def items(self) -> Sequence[Any]:
         """Return the codes, the most frequent first."""
         return self._items
 
     def state(self) -> PaneState:
-        return local_state(self._read_at, self._clock.monotonic(), is_empty=not self._items)
+        return local_state(self._read_at, self._console().clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
         """Return true: everything is counted."""
         return True
 
     async def read(self) -> None:
-        assert self.screen is not None
-        console = self.screen.console
+        console = self._console()
         if console.session is not None:
             from runwatch.store.repositories.activity import count_problem_codes
 
             self._items = [record_from_count(each) for each in await count_problem_codes(console.session.journal)]
         elif console.has_file:
-            kept = console.store.collection(FILE_PROFILE, ProblemEntry.KIND).records
-            self._items = count_codes(each for each in kept if isinstance(each, ProblemEntry))
+            self._items = count_codes(console.records(ProblemEntry, FILE_PROFILE).values())
         else:
             return
-        self._read_at = self._clock.monotonic()
+        self._read_at = console.clock.monotonic()
 
 
 class ProblemCodesScreen(ResourceScreen):
@@ -65,16 +58,13 @@ class ProblemCodesScreen(ResourceScreen):
     )  # fmt: skip
 
     def __init__(self) -> None:
-        source = ProblemCodeSource()
-        super().__init__(PROBLEM_CODES, source)
-        source.screen = self
+        super().__init__(PROBLEM_CODES, ProblemCodeSource(lambda: self.console))
 
     def use(self, source: RowSource) -> None:
         """Count again; the screen keeps its own source."""
         self.read_source()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        message.stop()
         message.prevent_default()
         if self.row is not None:
             code: ProblemCode = self.row.subject

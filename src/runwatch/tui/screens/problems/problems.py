@@ -72,7 +72,6 @@ class ProblemsScreen(ResourceScreen):
         return ProblemPanel(id="detail")
 
     def filter_bar(self, complete: Completer) -> FilterBar:
-        """Return a filter bar that accepts whole emails."""
         return ProblemFilterBar(complete, id="filter")
 
     def form_field(self, entry: ProblemEntry) -> str | None:
@@ -83,7 +82,6 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def panel(self) -> ProblemPanel:
-        """The second pane."""
         return self.query_one("#detail", ProblemPanel)
 
     # Content.
@@ -132,7 +130,6 @@ class ProblemsScreen(ResourceScreen):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some rows are hidden."""
         return super().is_filtered or bool(self._sought)
 
     @property
@@ -149,7 +146,6 @@ class ProblemsScreen(ResourceScreen):
 
     def on_multiline_paste_input_text_pasted(self, message: MultilinePasteInput.TextPasted) -> None:
         """Search for ids in a pasted multi-line text, and keep it in the filter line."""
-        message.stop()
         self._find(message.text)
         self.query_one(FilterBar).edit(self.filter_text)
 
@@ -180,7 +176,7 @@ class ProblemsScreen(ResourceScreen):
         """Read what the filter searches. If nothing matches and the text contains an id, search for the id."""
         await self._source.read()
         self.show_rows()
-        if contains_id(text) and self._query is not None and not self.listing.shown and not self.is_arranging:
+        if contains_id(text) and self._query is not None and not self.listing.shown and not self.listing.is_under_way:
             self._find(text)
 
     def _find(self, text: str) -> None:
@@ -245,12 +241,10 @@ class ProblemsScreen(ResourceScreen):
         self.console.action_go("codes")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        message.stop()
         self.action_back()
 
     def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
         """Open the form where the error can be corrected, or show the next step."""
-        message.stop()
         entry = message.entry
         field = self.form_field(entry)
         if field is not None:

@@ -13,9 +13,7 @@ from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.copy_options import curl_option
 from runwatch.view.problems.journal_entries import RequestEntry
 from runwatch.view.resources.requests import REQUESTS
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import line
 
 ROWS_REFRESH_S: Final = 8
 """Seconds after which rows are redrawn only to update ages; the console's own reads mostly redraw them sooner."""
@@ -33,7 +31,6 @@ class RequestsScreen(ResourceScreen):
         self._kept_s = 0
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the available actions, copying first."""
         own: tuple[KeyHint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
         return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
 
@@ -57,11 +54,9 @@ class RequestsScreen(ResourceScreen):
 
     async def action_copy(self) -> None:
         """Copy the path with its query."""
-        if self.entry is not None:
-            query = f"?{self.entry.query}" if self.entry.query else ""
-            await self.console.copy_text(copied_word(f"{self.entry.path or ''}{query}"), line("path"))
-        else:
-            self.nothing_to_copy()
+        entry = self.entry
+        parts = () if entry is None else (entry.path, entry.query and f"?{entry.query}")
+        await self.copy_word("".join(filter(None, parts)), "path")
 
     async def action_copy_curl(self) -> None:
         """Copy a curl command that repeats the request, or show why there is none."""

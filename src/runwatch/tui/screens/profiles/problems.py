@@ -90,7 +90,6 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
         row = self.row
         if row is None or not self._is_elsewhere(row.subject, message.link):
             return
-        message.stop()
         message.prevent_default()
         profile = row.subject.profile or ""
         if profile not in self.console.profiles.known:

@@ -96,11 +96,7 @@ class MultiProfileBase(ResourceScreen):
 
 
 class MultiProfileListScreen(MultiProfileBase):
-    """A list read from the services of several profiles.
-
-    Args:
-        own: The resource as listed for one profile.
-    """
+    """A list read from the services of several profiles, of a resource as it is listed for one."""
 
     HINTS: ClassVar[Sequence[KeyHint]] = (
         "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
@@ -132,17 +128,14 @@ class MultiProfileListScreen(MultiProfileBase):
         return TemplateSource(inner, lambda: profiles.session(name)) if self.spec.record is Template else inner
 
     def begin_reading(self, session: ServiceSession) -> None:
-        """Start polling a profile's records."""
         if session is not self.console.session:
             session.live.start_list(self.spec.record)
 
     def end_reading(self, session: ServiceSession) -> None:
-        """Stop polling a profile's records."""
         if session is not self.console.session:
             session.live.stop_list(self.spec.record)
 
     def read_again(self, session: ServiceSession) -> None:
-        """Read a profile's records now."""
         session.live.ask(self.spec.record)
 
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
@@ -232,7 +225,6 @@ class MultiProfileListScreen(MultiProfileBase):
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open the record in its own profile, where actions are available."""
-        message.stop()
         if isinstance(message.link, _Home):
             self.go_home(message.link.profile, message.link.record_id)
 

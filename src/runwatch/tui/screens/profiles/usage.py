@@ -25,14 +25,16 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.flows.profile_switch import open_view_in_profile
 from runwatch.tui.screens.base.period_screen import PeriodScreen
 from runwatch.tui.screens.profiles.records import MultiProfileListScreen
-from runwatch.tui.sources.report_reader import collection_state, make_report_poller, only_record
+from runwatch.tui.sources.report_reader import make_report_poller, only_record
 from runwatch.tui.sources.row_sources import RowSource
+from runwatch.tui.sources.store_source import collection_state
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.sections import build_sections
 from runwatch.view.reports.profile_usage import PROFILE_USAGE, READ, ProfileUsage, combined_total_text
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import account_sections
+from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.table.rows import RecordRow
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -52,11 +54,7 @@ _READER: Final = "across"
 
 
 class ProfileUsageSource:
-    """Usage of one profile, always as one row with what is known so far.
-
-    Args:
-        status: Returns its age or failure.
-    """
+    """Usage of one profile, always as one row with what is known so far, and its age or failure."""
 
     def __init__(
         self, console: Console, profile: str, asked: Callable[[], ReportQuery], status: Callable[[], StyledText]
@@ -88,7 +86,7 @@ class ProfileUsageSource:
         session = self._console.profiles.session(self._profile)
         kind = self._asked().kind
         job = name_report_job(kind, _READER)
-        return collection_state(self._console, session, self._collection(kind), REPORT_S, job=job)
+        return collection_state(self._console.clock, session, self._collection(kind), REPORT_S, job=job)
 
     def end_is_proven(self) -> bool:
         """Return true: there is only one row."""
@@ -105,11 +103,7 @@ class ProfileUsageSource:
 
 
 class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
-    """The table of profiles, above the details of the one under the cursor.
-
-    Args:
-        period_text: The initial period, as typed.
-    """
+    """The table of profiles, above the details of the one under the cursor."""
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab")
     HINTS = (
@@ -199,9 +193,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def _count_matches(self) -> None:
         """Do nothing: the bar holds a period, and its message stays when rows change."""
 
-    def leave_period(self) -> None:
-        self.table.focus()
-
     def tick(self) -> None:
         """Update named periods, which change at midnight."""
         for reader in self._readers.values():
@@ -212,7 +203,6 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return [row for row in super().rows_to_export() if row.subject.usage is not None]
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
-        message.stop()
         message.prevent_default()
         if self.row is not None:
             self.go_home(self.row.id, self.row.id)
@@ -226,27 +216,19 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
     def fields_of(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return what the profile has used and what it may use."""
         subject: ProfileUsage = row.subject
-        left = [] if subject.account is None else account_sections(subject.account, context)
+        left = [] if subject.account is None else build_sections(ACCOUNT, subject.account, context)
         known = [part for part in left if part.title == _LIMITS]
         if subject.usage is None:
             return known
         room_of = self.query_one("#fields", DetailView).value_cells
-        return [*usage_sections(subject.usage, self._names(subject.profile), room_of, context), *known]
+        names = NameLookup(self.console.records(Arm, subject.profile), self.console.records(ApiKey, subject.profile))
+        return [*usage_sections(subject.usage, names, room_of, context), *known]
 
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         return line(row.id, 40)
 
     def counters(self) -> StyledSpans:
         return line(combined_total_text([row.subject for row in self.listing.shown]))
-
-    def _names(self, profile: str) -> NameLookup:
-        """Return the records named by id in the profile's report, as far as known."""
-
-        def known(kind: type[Record]) -> dict[str, Any]:
-            found = self.console.store.collection(profile, kind.KIND).by_id
-            return {record_id: part.record for record_id, part in found.items()}
-
-        return NameLookup(known(Arm), known(ApiKey))
 
     def _show_edge(self) -> None:
         """Show the period in the frame; each row shows its own age."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -100,14 +101,9 @@ class ComplianceScreen(ReportScreen):
         choose_path(self, path, write)
 
     async def _write(self, path: Path, exported: ComplianceExport) -> None:
-        import asyncio
-
-        def write() -> None:
-            write_export(path, export_text(exported).encode("utf-8"))
-
         try:
             # In a thread, because an export may hold a year of receipts.
-            await asyncio.to_thread(write)
+            await asyncio.to_thread(lambda: write_export(path, export_text(exported).encode("utf-8")))
         except OSError as error:
             self.notify_user(f"The export cannot be written, {error.strerror}: {path}", Role.BAD)
         else:

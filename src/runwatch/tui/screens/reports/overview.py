@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from textual import events
 from textual.containers import Horizontal, Vertical
@@ -18,18 +18,16 @@ from runwatch.records.run import Run
 from runwatch.records.source import SourceConnection
 from runwatch.records.verifier import Verifier
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.collection import Collection
 from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
-from runwatch.tui.sources.report_reader import collection_state
-from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource
+from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource, collection_state
 from runwatch.tui.widgets.lists.link_lines import LinkLines, LinkTable
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import pane_status, short_limit_wait_text
+from runwatch.view.detail.pane_state import short_limit_wait_text
 from runwatch.view.overview.anomalies import find_anomalies
 from runwatch.view.overview.failure_matrix import build_failure_matrix
 from runwatch.view.overview.issues import Inventory, find_issues, issue_line
@@ -56,8 +54,6 @@ from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
-
-R = TypeVar("R", bound=Record)
 
 JOURNAL_S: Final = 5.0
 """Seconds between reads of the problem journal."""
@@ -113,8 +109,6 @@ class OverviewScreen(ConsoleScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runs: StoreSource | None = None
-        self._problems: JournalSource | None = None
         self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
         self._read_at: float | None = None
         self._seconds = 0
@@ -122,6 +116,7 @@ class OverviewScreen(ConsoleScreen):
     # Layout.
 
     def body(self) -> Iterable[Widget]:
+        self._take_sources()
         numbers = (Pane(LinkLines(id=f"{name}-lines"), id=name) for name in ("live", "ended", "left"))
         yield Vertical(
             Horizontal(*numbers, id="numbers"),
@@ -160,7 +155,7 @@ class OverviewScreen(ConsoleScreen):
     # Events.
 
     def on_mount(self) -> None:
-        self._take_sources()
+        self._read()
         self._fit()
         self._show()
 
@@ -171,12 +166,12 @@ class OverviewScreen(ConsoleScreen):
 
     def session_opened(self) -> None:
         self._take_sources()
+        self._read()
         self._show()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         """Count again. Runs read without a change only become older, which the next tick shows."""
-        is_the_same = self._runs is not None and self._runs.items() is self._counted[0]
-        if kinds != {Run.KIND} or not is_the_same:
+        if kinds != {Run.KIND} or self._runs.items() is not self._counted[0]:
             self._show()
 
     def tick(self) -> None:
@@ -192,7 +187,6 @@ class OverviewScreen(ConsoleScreen):
 
     async def on_link_lines_link_opened(self, message: LinkLines.LinkOpened) -> None:
         """Open the list a number counts, or the record a line names."""
-        message.stop()
         # Deferred, because this screen cannot wait for its own removal.
         self.console.call_later(self._go, message.way)
 
@@ -220,8 +214,6 @@ class OverviewScreen(ConsoleScreen):
         else:
             await self.console.copy_text(copied_word(way.record), line("id"))
 
-    # Internal.
-
     async def _go(self, way: ViewLink) -> None:
         from runwatch.tui.screens.registry import resource_named
 
@@ -234,13 +226,10 @@ class OverviewScreen(ConsoleScreen):
         console = self.console
         self._runs = StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session)
         self._problems = JournalSource(PROBLEMS, console.clock, console.session)
-        self._read()
 
     def _read(self) -> None:
         """Read what no poller reads, and show what is new: requests and local notes of runs, and the journal."""
         runs, problems = self._runs, self._problems
-        assert runs is not None
-        assert problems is not None
         is_first, self._read_at = self._read_at is None, self.console.clock.monotonic()
         before = runs.items(), problems.items()
 
@@ -266,32 +255,24 @@ class OverviewScreen(ConsoleScreen):
         """Whether a read waits for the request limit, which is counted down."""
         kinds: tuple[type[Record], ...] = (Account, *POLLED_KINDS.values())
         states = [self._state(kind) for kind in kinds]
-        return any(state.budget_s > 0 for state in states) or (
-            self._runs is not None and self._runs.state().budget_s > 0
-        )
+        return any(state.budget_s > 0 for state in (*states, self._runs.state()))
 
     def _census(self) -> RunCounts:
         """Return the run counts, recounted only if runs changed."""
-        assert self._runs is not None
         items = self._runs.items()
         if items is not self._counted[0]:
             self._counted = items, count_runs(items)
         return self._counted[1]
 
-    def _collection(self, record: type[Record]) -> Collection:
-        return self.console.store.collection(self.console.profile_name, record.KIND)
-
-    def _records(self, record: type[R]) -> list[R]:
-        return [known for known in self._collection(record).records if isinstance(known, record)]
-
     def _state(self, record: type[Record]) -> PaneState:
         session = self.console.session
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
         job = "account" if record is Account else f"list {record.KIND}"
-        return collection_state(self.console, session, self._collection(record), interval_s, job=job)
+        collection = self.console.store.collection(self.console.profile_name, record.KIND)
+        return collection_state(self.console.clock, session, collection, interval_s, job=job)
 
     def _show(self) -> None:
-        if not self.is_mounted or self._runs is None:
+        if not self.is_mounted:
             return
         known = self._census()
         self._show_numbers(known)
@@ -311,7 +292,7 @@ class OverviewScreen(ConsoleScreen):
             # A pane that was hidden has no width yet.
             room = self._lines("standing").room
             lines.show(newest_run_lines(newest, self.console.render_context(), room))
-        self._pane("newest").set_border_text(title=line("Newest runs"))
+        self._pane("newest").set_border_text(title=line("Newest runs"), age=self._offline_age() or line(""))
         self._pane("newest").display = has_newest
         self._pane("standing").styles.height = issues if has_newest else "1fr"
         self._pane("reasons").styles.height = failures
@@ -324,8 +305,7 @@ class OverviewScreen(ConsoleScreen):
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
         live = self._lines("live")
-        assert self._runs is not None
-        state = self._runs.state()
+        state, offline = self._runs.state(), self._offline_age()
         counted = None if state.age_s is None else known
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
         if self.is_narrow:
@@ -336,22 +316,29 @@ class OverviewScreen(ConsoleScreen):
             live.show(live_lines(counted, context, live.room))
             self._lines("ended").show(ended_lines(counted, context))
             self._lines("left").show(limit_lines(spending, context))
+            legend = line(note) if counted is None else bars_legend(context, note)
             self._pane("ended").set_border_text(
-                title=line("Ended, last hour"), age=line(note) if counted is None else bars_legend(context, note)
+                title=line("Ended, last hour"),
+                age=(*(offline or ()), line(f" {context.glyphs.dot} " if offline else ""), legend),
             )
             counters = line("")
         # How old the runs are is said once: what ended is counted of the same.
         self._pane("live").set_border_text(
-            title=line("Now" if self.is_narrow else "Live now"), age=(self.age_span(state),), counters=counters
+            title=line("Now" if self.is_narrow else "Live now"),
+            age=offline or (self.age_span(state),),
+            counters=counters,
         )
         # The frame of the runs has no room for it beside their age.
         waits = short_limit_wait_text(state.budget_s)
         age = label_span(waits, Role.WARN) if waits else label_span(account_age_text(spending))
-        self._pane("left").set_border_text(title=line("Requests and quota"), age=(age,))
+        self._pane("left").set_border_text(title=line("Requests and quota"), age=offline or (age,))
 
     def _show_standing(self, known: RunCounts) -> None:
         context, lines = self.console.render_context(), self._lines("standing")
-        inventory = Inventory(self._records(Arm), self._records(SourceConnection), self._records(Verifier))
+        records = self.console.records
+        inventory = Inventory(
+            [*records(Arm).values()], [*records(SourceConnection).values()], [*records(Verifier).values()]
+        )
         ended = known.ended_within(HOUR, context.now)
         found = find_issues(find_anomalies(ended), inventory, context)
         enter = self.console.keys.shown("list.open")
@@ -362,18 +349,14 @@ class OverviewScreen(ConsoleScreen):
         self._pane("standing").set_border_text(
             title=line("Stands out"),
             state=(label_span(str(len(found)), worst),) if found else line(""),
-            age=(label_span(missing_lists_text(states), Role.WARN),),
+            age=self._offline_age() or (label_span(missing_lists_text(states), Role.WARN),),
         )
 
     def _quiet_lines(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
         """Return the text shown without issues: what was checked and what could not be."""
-        assert self._runs is not None
         console, runs = self.console, self._runs.state()
-        if console.failure is not None and runs.age_s is None:
-            return [*self.failure_lines()]
         if runs.age_s is None:
-            state = pane_status(runs, console.render_context()).text
-            return [line(console.startup_status if console.session is None else state)]
+            return [*self.unread_lines(RUNS, runs)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
         if not self._runs.items():
             start = f" {console.keys.shown('screen.new')} starts a test run." if self.offers("screen.new") else ""
@@ -392,7 +375,6 @@ class OverviewScreen(ConsoleScreen):
         table = build_failure_matrix(known, context, lines.room, has_receipts=has_receipts)
         lines.show_table(table.head, table.lines)
         ended = known.ended_within(HOUR, context.now)
-        assert self._runs is not None
         quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."
         lines.empty_text = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
         title = (
@@ -401,17 +383,23 @@ class OverviewScreen(ConsoleScreen):
             else "Failed and expired, by reason and provider, last hour"
         )
         more = f"{left} more provider{'s' * (left != 1)} in a wider window" if (left := table.left_out) else ""
-        hint = "enter on a number opens its list" if table.lines else ""
+        hint = line("enter on a number opens its list" if table.lines else "")
         self._pane("reasons").set_border_text(
-            title=line(title), age=line(hint), counters=(label_span(more, Role.WARN),)
+            title=line(title), age=self._offline_age() or hint, counters=(label_span(more, Role.WARN),)
         )
+
+    def _offline_age(self) -> StyledSpans | None:
+        """Return since when what was read is not read; ``None`` while it is, and where nothing was."""
+        assert self._runs is not None
+        has_read = self._runs.state().age_s is not None
+        return (self.offline_span(),) if self.lost_since is not None and has_read else None
 
     def _spending(self) -> AccountLimits:
         session = self.console.session
         budget = session.live.budget if session is not None else None
         read = self._problems
         moments = None
-        if read is not None and read.state().age_s is not None:
+        if read.state().age_s is not None:
             moments = [entry.time for entry in read.items() if entry.time is not None]
         return AccountLimits(
             per_minute=budget.per_minute if budget else 0,
@@ -419,7 +407,7 @@ class OverviewScreen(ConsoleScreen):
             limit=budget.limit_rpm if budget else None,
             is_learned=budget is not None and budget.is_learned,
             left=budget.left if budget else None,
-            account=next(iter(self._records(Account)), None),
+            account=next(iter(self.console.records(Account).values()), None),
             state=self._state(Account),
             problems=moments,
         )

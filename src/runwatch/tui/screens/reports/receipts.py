@@ -40,11 +40,7 @@ _TOTAL: Final = "Total"
 
 
 class ReceiptsScreen(ResourceScreen):
-    """The screen of receipts.
-
-    Args:
-        source: Supplies the unfiltered list.
-    """
+    """The screen of receipts."""
 
     BINDINGS = make_bindings("screen.spend", "screen.add")
     HINTS = (
@@ -91,7 +87,7 @@ class ReceiptsScreen(ResourceScreen):
         if self._source.state().age_s is None and not self.listing.shown:
             return line("")
         # While rows are being found, their total would be outdated at once.
-        sums = None if self.is_arranging else self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        sums = None if self.listing.is_under_way else self._shown_sums.take(self.listing.shown, _receipt_of_row)
         if sums is None:
             return (label_span(f"adding up{self.console.glyphs.ellipsis}"),)
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
@@ -258,8 +254,8 @@ class ReceiptsScreen(ResourceScreen):
             self._narrow()
         return is_read
 
-    def _close_filter(self) -> None:
-        super()._close_filter()
+    def close_filter(self) -> None:
+        super().close_filter()
         self._narrow()
 
     def _narrow(self) -> None:

@@ -25,11 +25,11 @@ from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.sections import DetailLine, DetailSection
+from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.reports.check_trends import overview_section
 from runwatch.view.reports.period import ReportPeriod
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import ACCOUNT, account_sections
+from runwatch.view.resources.account import ACCOUNT
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -99,14 +99,14 @@ class UsageScreen(ReportScreen):
     def draw(self) -> None:
         self._draw_account()
         context, period = self.console.render_context(), self.period
-        names = NameLookup(self.records_by_id(Arm), self.records_by_id(ApiKey))
-        room_of = self.room_of("usage")
+        names = NameLookup(self.console.records(Arm), self.console.records(ApiKey))
+        room_of = self.query_one("#usage-text", DetailView).value_cells
         usage, evals = self.reports_for(period)
 
         def sections_of(record: Usage) -> Sequence[DetailSection]:
             judged = self.reports.record(evals.kind)
             checks = (
-                overview_section(judged, self.records_by_id(Verifier), room_of, context)
+                overview_section(judged, self.console.records(Verifier), room_of, context)
                 if isinstance(judged, EvalSummary)
                 else []
             )
@@ -120,7 +120,7 @@ class UsageScreen(ReportScreen):
         context = self.console.render_context()
         title = (label_span("Account", Role.PLAIN),)
         self.show_pane(
-            "account", ACCOUNT, Account.KIND, title, ACCOUNT_S, lambda record: account_sections(record, context)
+            "account", ACCOUNT, Account.KIND, title, ACCOUNT_S, lambda record: build_sections(ACCOUNT, record, context)
         )
 
     def action_refresh(self) -> None:

@@ -31,12 +31,7 @@ class GithubScreen(ResourceScreen):
 
 
 class _WithIntents:
-    """Connections, preceded by the intents that have not led to one yet.
-
-    Args:
-        connections: Source of the connections.
-        session: Returns the service session with the notes; ``None`` before it is open.
-    """
+    """Connections, preceded by the intents that have not led to one yet, which are in the notes of the session."""
 
     def __init__(self, connections: RowSource, session: Callable[[], ServiceSession | None]) -> None:
         self._connections = connections

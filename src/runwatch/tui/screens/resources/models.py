@@ -65,11 +65,13 @@ class ModelsScreen(FacetedScreen):
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the models saved from the entry, then its fields."""
         collection = self.console.store.collection(self.console.profile_name, Arm.KIND)
-        known = [record for record in collection.records if isinstance(record, Arm)]
         is_read = collection.read_at is not None or collection.cached_at is not None
         fields = super().detail_sections(row, context)
         save = SAVE if self.offers("screen.new") and SAVE.enabled_when(row.subject) else None
-        return [*saved_model_sections(row.id, known, context, is_known=is_read, save=save), *fields]
+        return [
+            *saved_model_sections(row.id, [*self.console.records(Arm).values()], context, is_known=is_read, save=save),
+            *fields,
+        ]
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Save the model of the detail; the base class opens records."""
@@ -94,5 +96,4 @@ class ModelsScreen(FacetedScreen):
         """Return the known connections without models, if no model is listed at all."""
         if self._total:
             return []
-        collection = self.console.store.collection(self.console.profile_name, SourceConnection.KIND)
-        return find_without_models((each for each in collection.records if isinstance(each, SourceConnection)), ())
+        return find_without_models(self.console.records(SourceConnection).values(), ())

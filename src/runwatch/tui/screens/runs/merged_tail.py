@@ -12,21 +12,20 @@ from textual.widgets import Static
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
-from runwatch.store.state.freshness import LoadState, PaneState
+from runwatch.store.state.freshness import LoadState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span, to_content
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_lines
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
-from runwatch.tui.sources.store_source import StoreSource
+from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
-from runwatch.view.detail.pane_state import FAILED_STATES, empty_state_lines, has_no_record, pane_status
+from runwatch.view.detail.pane_state import FAILED_STATES, has_no_record, pane_status
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text, passed_runs_text
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -86,7 +85,7 @@ class MergedTailScreen(EventScreen):
         self._unseen = 0
         self._filter = self._stored_filter = ""
         self._left_out = 0
-        self._noted: SafeText | None = None
+        self._noted: tuple[SafeText, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
         with Pane(id="tail-pane"), Vertical():
@@ -168,7 +167,7 @@ class MergedTailScreen(EventScreen):
             self._noted = note
             note_widget = self.query_one("#tail-note", Static)
             note_widget.display = bool(note)
-            note_widget.update(to_content(note, Role.QUIET))
+            note_widget.update(to_lines(((text, Role.QUIET),) for text in note))
         if self._events is None:
             title = (label_span("Tail", Role.PLAIN),)
             pane.set_border_text(title=title, state=line(""), age=self._runs_text(), counters=line(""))
@@ -182,25 +181,25 @@ class MergedTailScreen(EventScreen):
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_text(),
             age=(known, (silent, Role.BAD)) if silent else (known,),
-            counters=self.tail.new_text(self._stored()),
+            counters=self.tail.new_text(sum(each.count for each in self._updates(self._events.run_ids))),
         )
 
     # User input.
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._filter_by(message.text, is_typing=True)
+    def filter_typed(self, text: str) -> None:
+        self._filter_by(text, is_typing=True)
 
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        """Return to the events with the filter applied; keep one that cannot be read open for correction."""
-        message.stop()
-        if self._filter_by(message.text):
-            self.remove_class("-filtering")
-            self.focus_tail()
+    def filter_submitted(self, text: str) -> bool:
+        return self._filter_by(text)
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._take_filter_away()
+    def filter_cancelled(self) -> None:
+        self._stored_filter = ""
+        self._filter_by("")
+        self.show_hints()
+
+    def close_filter(self) -> None:
+        super().close_filter()
+        self.focus_tail()
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
@@ -237,11 +236,7 @@ class MergedTailScreen(EventScreen):
 
     async def action_copy(self) -> None:
         """Copy the id of the run whose event is under the cursor."""
-        run_id = self._run_under_cursor()
-        if run_id:
-            await self.console.copy_text(copied_word(run_id), line("run id"))
-        else:
-            self.nothing_to_copy()
+        await self.copy_word(self._run_under_cursor(), "run id")
 
     def action_export(self) -> None:
         from runwatch.tui.flows.exports import open_events_menu
@@ -259,15 +254,13 @@ class MergedTailScreen(EventScreen):
         if self.close_drawer():
             return
         if self._filter:
-            self._take_filter_away()
+            self.on_filter_bar_cancelled()
         else:
             super().action_back()
 
     @property
     def is_at_root(self) -> bool:
         return not self.is_drawer_open and not self._filter
-
-    # Internal.
 
     def _begin(self) -> None:
         """Follow the chosen runs, or all live ones; the events of a run that has ended stay in the list."""
@@ -333,10 +326,7 @@ class MergedTailScreen(EventScreen):
 
     def _silent_text(self) -> SafeText:
         """Return how many runs do not respond and the first failure, or why responses cannot be stored."""
-        session = self.console.session
-        if session is None or self._events is None:
-            return line("")
-        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
+        updates = self._updates(self._followed)
         failures = [failure for each in updates if (failure := each.failure) is not None]
         dot = self.console.glyphs.dot
         if unkept := next((each.unkept for each in updates if each.unkept is not None), None):
@@ -349,54 +339,45 @@ class MergedTailScreen(EventScreen):
     def _wait_text(self) -> str:
         """Return why no events are read now, and when the first read goes."""
         session = self.console.session
-        if session is None or self._events is None or self.tail.is_paused:
+        if session is None or self.tail.is_paused:
             return ""
         waits = self.tail_wait_text(session, *self._followed)
         return f" {self.console.glyphs.dot} {waits}" if waits else ""
 
-    def _stored(self) -> int:
+    def _updates(self, run_ids: Iterable[str]) -> list[TailUpdate]:
         session = self.console.session
-        runs = () if session is None or self._events is None else self._events.run_ids
-        return sum(session.live.tails.last_update(run_id).count for run_id in runs) if session is not None else 0
+        return [] if session is None else [session.live.tails.last_update(run_id) for run_id in run_ids]
 
     def _is_read(self) -> bool:
         """Return whether the service has said of every run what events there are."""
-        session = self.console.session
-        if session is None or self._events is None:
-            return False
-        updates = [session.live.tails.last_update(run_id) for run_id in self._followed]
-        return all(each.answered_at is not None or each.is_complete for each in updates)
-
-    def _list_state(self) -> PaneState:
-        """Return the state of the list of runs, which shows what is live."""
-        console = self.console
-        return StoreSource(RUNS, console.store, console.profile_name, console.clock, console.session).state()
+        updates = self._updates(self._followed)
+        is_connected = self.console.session is not None
+        return is_connected and all(each.answered_at is not None or each.is_complete for each in updates)
 
     def _runs_text(self) -> StyledSpans:
         """Return the state of the list of runs as text, shown as the screen's state before there are events."""
         if self.console.session is None:
             return line("")
-        return (pane_status(self._list_state(), self.console.render_context()),)
+        return (pane_status(runs_state(self.console), self.console.render_context()),)
 
     def _failure_text(self) -> SafeText:
         """Return why the list of runs cannot be read; the followed runs may not have failed yet."""
-        state = self._list_state()
+        state = runs_state(self.console)
         if state.load not in FAILED_STATES and state.load is not LoadState.RATE_LIMITED:
             return line("")
         return line(f" {self.console.glyphs.dot} {pane_status(state, self.console.render_context()).text}")
 
-    def _empty_text(self) -> SafeText:
+    def _empty_text(self) -> tuple[SafeText, ...]:
         if self._events is not None:
-            return line("")
-        if self.console.session is None:
-            return line(self.console.startup_status)
-        keys, state = self.console.keys, self._list_state()
-        if state.age_s is None:
-            return line(" ".join(empty_state_lines(RUNS, state, self.console.render_context(), keys.shown)), None)
+            return ()
+        keys, state = self.console.keys, runs_state(self.console)
+        if state.age_s is None or state.is_lost:
+            return self.unread_lines(RUNS, state)
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
         since = self._passed.since
         passed = "" if since is None else passed_runs_text(self._unseen, since, self.console.render_context())
-        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.tail_all')} follows", passed)
+        shows = f"{keys.shown('screen.tail_all')} follows"
+        return (no_live_run_text(new, keys.shown("list.mark"), shows, passed),)
 
     def _filter_by(self, text: str, *, is_typing: bool = False) -> bool:
         is_read = self.tail.filter_by(text, is_typing=is_typing)
@@ -404,13 +385,6 @@ class MergedTailScreen(EventScreen):
         if self._filter:
             self._stored_filter = ""
         return is_read
-
-    def _take_filter_away(self) -> None:
-        self.remove_class("-filtering")
-        self._stored_filter = ""
-        self._filter_by("")
-        self.show_hints()
-        self.focus_tail()
 
     def _run_under_cursor(self) -> str:
         event = self.tail.event(self.query_one(EventLog).cursor)

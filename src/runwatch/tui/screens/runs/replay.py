@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from runwatch.base.errors import UsageError
+from runwatch.base.text import cell_width
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpans, label_span
+from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
+from runwatch.tui.sources.run_loader import RunLoader
+from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
+from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
@@ -32,7 +37,7 @@ from runwatch.view.runs.run_replay import (
     run_as_of,
     spent_by_then,
 )
-from runwatch.view.runs.run_timeline import timeline_sections
+from runwatch.view.runs.run_timeline import timeline_bars, timeline_sections
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import (
     RenderContext,
@@ -46,13 +51,12 @@ from runwatch.view.text.format import (
     usage_role,
 )
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, fit, line
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from runwatch.store.live.run_tails import TailUpdate
-    from runwatch.tui.sources.run_loader import RunLoader
 
 NAME: Final = "replay"
 FRAME_S: Final = 0.25
@@ -70,15 +74,33 @@ def replay_view(run_id: str) -> ViewState:
 
 
 class ReplayView(DetailView, inherit_bindings=False):
-    """The run as it was. Its keys are those of the replay, which the screen has."""
+    """The run as it was. Its keys are those of the replay, which the screen has.
+
+    It shows no cursor: what is in sight is moved by pages, and goes to the newest row with each event.
+    """
 
     BINDINGS = make_bindings("detail.page_up", "detail.page_down")
     DEFAULT_CSS = """
     ReplayView {
         height: auto;
-        max-height: 65%;
+        max-height: 75%;
     }
     """
+
+    def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
+        return [to_segment(line(" "), style), *super().draw_line(index, part, width, style)[1:]]
+
+    def cursor_moved(self) -> None:
+        self.post_message(self.HintsChanged())
+
+    def action_move_page(self, pages: int) -> None:
+        """Scroll by pages, with one line of overlap."""
+        top, step = round(self.scroll_y), max(1, self.rows_in_sight - 1)
+        self.move_cursor(top + 2 * step if pages > 0 else top - step)
+
+    def show_newest(self) -> None:
+        """Show the last row, which is that of the newest attempt."""
+        self.move_cursor(self.line_count() - 1)
 
 
 class TimeBar(FilterBar):
@@ -104,7 +126,7 @@ class ReplayScreen(EventScreen):
         & #replay-time {
             display: none;
         }
-        &.-seeking #replay-time {
+        &.-filtering #replay-time {
             display: block;
         }
     }
@@ -116,16 +138,9 @@ class ReplayScreen(EventScreen):
         self._run_id = ""
         self._is_playing = False
         self._is_growing = self._has_news = False
+        self._drawn_count = 0
         self._speed = 0
-
-    @cached_property
-    def _reading(self) -> RunLoader:
-        from runwatch.tui.sources.run_loader import RunLoader
-
-        def ignore(_: str, __: tuple[object, ...]) -> None:
-            pass
-
-        return RunLoader(self, lambda *_: None, lambda *_: None, ignore, ignore)
+        self._reading: Final = RunLoader(self)
 
     def body(self) -> Iterable[Widget]:
         with Pane(id="replay-pane"), Vertical():
@@ -226,8 +241,15 @@ class ReplayScreen(EventScreen):
         if self._source is not None and self._source.replay.now is not None:
             self._draw()
 
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints, with the key for the rows out of sight if there are any."""
+        view = self.query_one(ReplayView)
+        if view.line_count() <= view.rows_in_sight:
+            return self.HINTS
+        scroll = ("detail.page_down", "scroll down") if view.rows_below else ("detail.page_up", "scroll up")
+        return (*self.HINTS[:2], scroll, *self.HINTS[2:])
+
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
-        message.stop()
         self._draw()
 
     def show_tail(self) -> None:
@@ -239,6 +261,9 @@ class ReplayScreen(EventScreen):
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
         text = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
+        follows = label_span("caught up with the run" if self._follows_run else text)
+        # A replay that follows the run says it above, in place of LIVE.
+        is_lost = self._goes_on and self.lost_since is not None
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
@@ -246,7 +271,7 @@ class ReplayScreen(EventScreen):
             ),
             state=self._speed_text(),
             age=(label_span(f"event {replay.count:,} of {whole}"),),
-            counters=(label_span("caught up with the run" if self._follows_run else text),),
+            counters=(follows if not is_lost else label_span("") if self._follows_run else self.offline_span(),),
         )  # fmt: skip
 
     def _speed_text(self) -> StyledSpans:
@@ -290,9 +315,8 @@ class ReplayScreen(EventScreen):
         """
         if self._source is None:
             return
-        replay, session = self._source.replay, self.console.session
-        lost_since = None if session is None else session.live.connection.lost_since
-        replay.now = (lost_since or self.console.render_context().now) if self._goes_on else None
+        replay = self._source.replay
+        replay.now = (self.lost_since or self.console.render_context().now) if self._goes_on else None
         if replay.last_at is not None and self._follows_run:
             replay.move_to(replay.last_at)
 
@@ -325,6 +349,10 @@ class ReplayScreen(EventScreen):
         # What only its end says is read once, as for the run's other views.
         self._reading.read_for("receipt", facts, None)
         view.show(self._sections(source, facts, view))
+        if source.replay.count != self._drawn_count:
+            self._drawn_count = source.replay.count
+            view.show_newest()
+            self.call_after_refresh(self.show_hints)
         self.tail.grow()
         self.show_tail()
 
@@ -332,19 +360,22 @@ class ReplayScreen(EventScreen):
         if not self._run_id:
             key = self.console.keys.shown("screen.replay")
             return (line("No run is chosen."), line(f"On Runs, {key} replays the run under the cursor."))
-        if self.console.failure is not None:
-            return self.failure_lines()
-        if self.console.session is None and not self.console.has_file:
-            return (line(self.console.startup_status),)
+        if not self.console.has_file and (self.console.session is None or self.lost_since is not None):
+            return self.unread_lines(RUNS, runs_state(self.console))
         session = self.console.session
         is_read = session is None or session.live.tails.last_update(self._run_id).answered_at is not None
         is_read = is_read and not self._is_growing
         ellipsis = self.console.glyphs.ellipsis
         if not is_read:
             return (line(f"reading its events{ellipsis}"),)
+        if not self.console.has_file:
+            return (line("No event of this run is known."),)
         key = self.console.keys.shown("screen.export")
-        made = line(f"A file to replay is made with {key} in a run's events, or by `runwatch runs events ID`.")
-        return (line("No event of this run is known."), *((made,) if self.console.has_file else ()))
+        return (
+            line("The file has no events of this run."),
+            line(f"A file to replay is made with {key} in a run's events, or by"),
+            line("`runwatch runs events ID --format ndjson > FILE`."),
+        )
 
     def _sections(self, source: ReplaySource, facts: RunFacts, view: DetailView) -> list[DetailSection]:
         replay = source.replay
@@ -357,22 +388,30 @@ class ReplayScreen(EventScreen):
                 lines += [it for it in section.lines if it.label in _LIVE_LINES and it.text != now.glyphs.nothing]
         lines += self._gauges(facts, context)
         # One section, so that its labels are equally wide and no row is empty.
-        labels = [line("position"), *(entry.label for entry in lines)]
+        # Events change neither the axis nor the columns, which are those of the whole run.
+        whole = list(timeline_bars(facts._replace(last_event=replay.events[-1]), replay.whole_trace, now))
+        labels = [line("position"), *(entry.label for entry in lines), *(bar.label for bar in whole)]
         bars = timeline_sections(
-            then, replay.trace, lambda more: view.value_cells([*labels, *more]), context, until=replay.last_at
+            then,
+            replay.trace,
+            lambda more: view.value_cells([*labels, *more]),
+            context,
+            until=replay.last_at,
+            whole=whole,
         )[0].lines
-        position = self._position(view.value_cells([*labels, *(bar.label for bar in bars)]), context)
-        return [DetailSection(line(""), (position, *lines, *bars))]
+        label = fit(line("position"), max(map(cell_width, labels)))
+        return [DetailSection(line(""), (self._position(label, view.value_cells(labels), context), *lines, *bars))]
 
-    def _position(self, cells: int, context: RenderContext) -> DetailLine:
+    def _position(self, label: SafeText, cells: int, context: RenderContext) -> DetailLine:
         assert self._source is not None
         replay = self._source.replay
         words = f"{int(replay.part * 100)} %"
         if replay.at is not None and replay.first_at is not None and replay.last_at is not None:
             gone, whole = replay.at - replay.first_at, replay.last_at - replay.first_at
-            words = f"{elapsed_clock(gone.total_seconds())} of {elapsed_clock(whole.total_seconds())}"
+            end = elapsed_clock(whole.total_seconds())
+            words = f"{elapsed_clock(gone.total_seconds()):>{len(end)}} of {end}"
         bar = gauge(replay.part, max(4, cells - len(words) - 4), context.glyphs)
-        return DetailLine(line("position"), line(f"{bar}  {words}", None), Role.WARN)
+        return DetailLine(label, line(f"{bar}  {words}", None), Role.WARN)
 
     def _gauges(self, facts: RunFacts, context: RenderContext) -> Iterator[DetailLine]:
         """Yield how much of its time and money the run had used by then, in the same rows up to its end."""
@@ -477,32 +516,24 @@ class ReplayScreen(EventScreen):
 
     def action_seek(self) -> None:
         self._pause()
-        self.add_class("-seeking")
+        self.add_class("-filtering")
         bar = self.query_one(TimeBar)
         bar.edit("")
         bar.show_count(line(SEEK_HINT))
         self.show_tail()
 
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+    def filter_submitted(self, text: str) -> bool:
         """Go to the time; one that cannot be read stays for correction."""
-        message.stop()
         if self._source is not None:
             try:
-                self._source.replay.seek(message.text, self.console.render_context())
+                self._source.replay.seek(text, self.console.render_context())
             except UsageError as error:
                 self.query_one(TimeBar).show_error(line(f"{error.title}: {error.hint}" if error.hint else error.title))
-                return
-        self._leave_time()
+                return False
+        return True
 
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._leave_time()
-
-    def _leave_time(self) -> None:
-        self.remove_class("-seeking")
+    def close_filter(self) -> None:
+        super().close_filter()
         self.query_one(ReplayView).focus()
         self._draw()
 

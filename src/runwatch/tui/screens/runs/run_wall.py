@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -17,10 +18,11 @@ from runwatch.records.run import Run
 from runwatch.records.states import QUEUED_STATES
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_content
+from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_lines
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.sources.record_loader import PassedRuns, as_known_now, find_live_runs, is_live
+from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.tui.widgets.panes.run_tile import RunTile
@@ -123,7 +125,7 @@ class RunWallScreen(ConsoleScreen):
         self._has_chosen_tile = self._is_settled = self._is_restored = False
         self._returns_to = ""
         self._seconds = 0
-        self._noted: SafeText | None = None
+        self._noted: tuple[SafeText, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
         yield Static(id="wall-note")
@@ -206,21 +208,15 @@ class RunWallScreen(ConsoleScreen):
     def on_resize(self, event: events.Resize) -> None:
         self._draw()
 
-    def on_run_tile_resized(self, message: RunTile.Resized) -> None:
-        message.stop()
-        self._fill()
-
     # Key actions.
 
-    def on_run_tile_opened(self, message: RunTile.Opened) -> None:
-        message.stop()
-        self.console.call_later(self.console.open_run, message.run_id)
-
     def action_open(self) -> None:
-        run_id = self._focused_run
-        if run_id:
-            # Deferred, because this screen cannot wait for its own removal.
-            self.console.call_later(self.console.open_run, run_id)
+        if self._focused_run:
+            self._open(self._focused_run)
+
+    def _open(self, run_id: str) -> None:
+        # Deferred, because this screen cannot wait for its own removal.
+        self.console.call_later(self.console.open_run, run_id)
 
     def action_replay(self) -> None:
         from runwatch.tui.screens.runs.replay import replay_view
@@ -298,8 +294,6 @@ class RunWallScreen(ConsoleScreen):
             session.live.scheduler.ask_anyway()
             for run_id in self._shown:
                 session.live.tails.hurry(run_id, is_asked=False)
-
-    # Internals.
 
     @property
     def _tiles(self) -> list[RunTile]:
@@ -416,6 +410,8 @@ class RunWallScreen(ConsoleScreen):
         if not self.is_mounted or self.console.session is None:
             return
         context = self.console.render_context()
+        # What a run has done since the service was lost is not known, so no run is silent for that.
+        context = replace(context, now=self.lost_since or context.now)
         facts = {run_id: self._facts(run_id) for run_id in self._run_ids}
         self._troubles = {
             run_id: find_trouble(known, self._events.get(run_id, ()), context) for run_id, known in facts.items()
@@ -454,7 +450,7 @@ class RunWallScreen(ConsoleScreen):
         for number, tile in enumerate(tiles):
             tile.display = number < wanted
         if len(tiles) < wanted:
-            new = [RunTile() for _ in range(wanted - len(tiles))]
+            new = [RunTile(self._open, self._fill) for _ in range(wanted - len(tiles))]
             wall.mount(*new)
             tiles += new
         for number, tile in enumerate(tiles):
@@ -512,7 +508,8 @@ class RunWallScreen(ConsoleScreen):
                 text, role = with_role(drawn)
                 cells[column.id] = (text, role)
         dot = label_span(f" {glyphs.dot} ")
-        waits = label_span(self._wait_text(facts.id), Role.WARN)
+        offline = label_span("") if facts.is_final else self.offline_span()
+        waits = offline if offline[0] else label_span(self._wait_text(facts.id), Role.WARN)
         known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for span in known[1:] for part in (dot, span)])
         counters: StyledSpans = line("") if trouble is None else ((trouble.text, trouble.role),)
@@ -573,6 +570,8 @@ class RunWallScreen(ConsoleScreen):
         if self.console.session is None:
             return None
         total, shown = len(self._order), len(self._shown)
+        if not total and runs_state(self.console).age_s is None:
+            return (label_span(f"{self.console.glyphs.nothing} live"),)
         ended = total - self._live
         counts = f"{self._live} live{f', {ended} ended' * (ended > 0)}"
         paused = (self.pause_span("  "),) if self._is_paused else ()
@@ -596,17 +595,16 @@ class RunWallScreen(ConsoleScreen):
             self._noted = note
             note_widget = self.query_one("#wall-note", Static)
             note_widget.display = bool(note)
-            note_widget.update(to_content(note, Role.QUIET))
+            note_widget.update(to_lines(((text, Role.QUIET),) for text in note))
 
-    def _empty_text(self) -> SafeText:
-        if self.console.failure is not None:
-            return line(" ".join(self.failure_lines()), None)
-        if self.console.session is None:
-            return line(self.console.startup_status)
+    def _empty_text(self) -> tuple[SafeText, ...]:
         if self._order:
-            return line("")
+            return ()
+        state = runs_state(self.console)
+        if state.age_s is None or state.is_lost:
+            return self.unread_lines(RUNS, state)
         keys = self.console.keys
         new = keys.shown("screen.new") if self.offers("screen.new") else ""
         since = self._passed.since
         passed = "" if since is None else passed_runs_text(self._unseen, since, self.console.render_context())
-        return no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows", passed)
+        return (no_live_run_text(new, keys.shown("list.mark"), f"{keys.shown('screen.wall')} shows", passed),)

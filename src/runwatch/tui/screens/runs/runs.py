@@ -25,16 +25,12 @@ from runwatch.view.text.glyphs import Role, state_glyph
 from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
-    from runwatch.records.arm import Arm
-    from runwatch.records.event import RunEvent
-    from runwatch.records.run import CallError
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
     from runwatch.tui.sources.run_loader import RunLoader
     from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.bars.tab_bar import TabBar
     from runwatch.tui.widgets.panes.run_detail import RunDetail
-    from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
 
 _COUNTED: Final = ("live", "failed", "expired", "cancelled", "done")
@@ -50,18 +46,9 @@ _DETAIL_AFTER_S: Final = 0.03
 
 class RunsScreen(ResourceScreen, EventScreen):
     BINDINGS = make_bindings(
-        "tail.follow",
-        "screen.new",
-        "screen.again",
-        "screen.add",
-        "screen.tail_all",
-        "screen.wall",
-        "screen.replay",
-        "screen.label",
-        "screen.destroy",
-        "screen.next_tab",
-        "screen.previous_tab",
-    )
+        "tail.follow", "screen.new", "screen.again", "screen.add", "screen.tail_all", "screen.wall", "screen.replay",
+        "screen.label", "screen.destroy", "screen.next_tab", "screen.previous_tab",
+    )  # fmt: skip
     HINTS = (
         "list.open", "screen.filter", ("screen.destroy", "cancel"), "screen.again", "screen.copy",
         ("screen.new", "new run"), ("screen.tail_all", "follow all"), "screen.wall", "screen.replay",
@@ -113,7 +100,11 @@ class RunsScreen(ResourceScreen, EventScreen):
         from runwatch.tui.widgets.panes.run_detail import RunDetail
 
         self._has_detail = True
-        self.run_detail = detail = RunDetail(lambda: self.console.render_context(), id="run")
+        self.run_detail = detail = RunDetail(
+            lambda: self.console.render_context(),
+            lambda text: self.tail.filter_by(text, is_typing=True),
+            lambda text: self.tail.filter_by(text),
+        )
         self.query_one("#detail").mount(detail)
         self.tail = EventTail(
             self,
@@ -130,7 +121,7 @@ class RunsScreen(ResourceScreen, EventScreen):
     def _reading(self) -> RunLoader:
         from runwatch.tui.sources.run_loader import RunLoader
 
-        return RunLoader(self, self._show_read, self._show_story, self._show_call_errors, self._show_arms)
+        return RunLoader(self, self.run_detail)
 
     def all_hints(self) -> Sequence[KeyHint]:
         if not self._has_detail or not self.query_one("#detail").has_focus_within:
@@ -233,7 +224,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             self.console.session.live.tails.unfollow(self._shown, self)
 
     def show_detail(self) -> None:
-        """Show the run under the cursor, and follow it."""
         if not self._has_detail:
             return
         row = self.row
@@ -328,16 +318,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             self._read_for(message.tab, row)
         self.show_tail()
 
-    def on_run_detail_search_changed(self, message: RunDetail.SearchChanged) -> None:
-        message.stop()
-        self.tail.filter_by(message.text, is_typing=True)
-
-    def on_run_detail_search_submitted(self, message: RunDetail.SearchSubmitted) -> None:
-        """Return to the events with the search applied; keep one that cannot be read open for correction."""
-        message.stop()
-        if self.tail.filter_by(message.text):
-            self.run_detail.close_search()
-
     def focus_tail(self) -> None:
         self.focus_detail()
 
@@ -400,12 +380,16 @@ class RunsScreen(ResourceScreen, EventScreen):
         row = self.row
         if row is None:
             self.notify_user("No run to replay.", Role.WARN)
+        elif not self.offers("screen.replay"):
+            # Short enough for a narrow window.
+            self.notify_user("No events here; `runwatch runs events ID --format ndjson > FILE` saves them.", Role.WARN)
         else:
             self.go_to_view_later(replay_view(row.id))
 
     def action_refresh(self) -> None:
         """Read the list and the run's events now, those in focus first, and retry what was not read for the run."""
-        self._reading.forget()
+        if self._has_detail:
+            self._reading.forget()
         session = self.console.session
         if session is not None and self._shown is not None:
             session.live.tails.hurry(self._shown, is_asked=self.query_one("#detail").has_focus_within)
@@ -451,7 +435,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         if found is None:
             self.notify_user("The run's receipt names no provider call.", Role.WARN)
         else:
-            self.console.call_later(self.console.open_record, "connection", found)
+            self.console.follow_link("connection", found)
 
     def _open_tab(self, tab: str, _run: RunFacts) -> None:
         self.ensure_detail()
@@ -482,35 +466,22 @@ class RunsScreen(ResourceScreen, EventScreen):
             # The cursor has not come to rest; the frame belongs to the run that is shown.
             return
         pane = self.query_one("#detail", Pane)
+        state: StyledSpans = line("")
+        counters: StyledSpans = line("")
         if session is None or self.run_detail.tab != "events":
-            is_events = self.run_detail.tab == "events"
             known = self.tail.known_text()
             self.tail.update_empty_text(known)
-            age = label_span(known) if is_events else self.offline_span()
-            pane.set_border_text(
-                title=self.detail_title(row),
-                short_title=(self._outcome(row),),
-                state=line(""),
-                age=(age,),
-                counters=line(""),
-            )
-            return
-        update = update or session.live.tails.last_update(row.id)
-        dot = self.console.glyphs.dot
-        pace = (
-            ""
-            if update.is_complete or self.tail.is_paused or not update.pause_s
-            else f" {dot} poll {update.pause_s:.0f}s"
-        )
+            age: StyledSpans = (label_span(known) if self.run_detail.tab == "events" else self.offline_span(),)
+        else:
+            update = update or session.live.tails.last_update(row.id)
+            is_polled = not update.is_complete and not self.tail.is_paused and self.lost_since is None
+            pace = f" {self.console.glyphs.dot} poll {update.pause_s:.0f}s" if is_polled and update.pause_s else ""
+            state = (*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace))
+            age = self._tail_age(update, session)
+            counters = self.tail.new_text(update.count, has_ended=update.is_complete)
         pane.set_border_text(
-            title=self.detail_title(row),
-            short_title=(self._outcome(row),),
-            state=(*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace)),
-            age=self._tail_age(update, session),
-            counters=self.tail.new_text(update.count, has_ended=update.is_complete),
+            title=self.detail_title(row), short_title=(self._outcome(row),), state=state, age=age, counters=counters
         )
-
-    # Internal.
 
     def _follow(self, run_id: str) -> None:
         from runwatch.tui.sources.events.event_sequences import find_events
@@ -539,22 +510,6 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Read what a view needs; the events, the usual view, need nothing."""
         if tab != "events":
             self._reading.read_for(tab, row.subject, self.tail.events)
-
-    def _show_story(self, run_id: str, events: Sequence[RunEvent], is_cut: bool) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_story(events, is_cut=is_cut)
-
-    def _show_call_errors(self, run_id: str, errors: tuple[CallError, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_call_errors(errors)
-
-    def _show_arms(self, run_id: str, arms: tuple[Arm, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_arms(arms)
-
-    def _show_read(self, run_id: str, tab: str, found: tuple[DetailSection, ...]) -> None:
-        if run_id == self._shown:
-            self.run_detail.show_read(tab, found)
 
     def _tail_age(self, update: TailUpdate, session: ServiceSession) -> StyledSpans:
         is_read = update.answered_at is not None or update.is_complete

@@ -20,7 +20,6 @@ from runwatch.tui.flows.connection_test import key_sources_text, run_connection_
 from runwatch.tui.screens.registry import PAGE_CLASSES
 from runwatch.tui.screens.settings.settings_menus import (
     choice_menu,
-    find_choice_theme,
     list_keyed_actions,
     removal_menu,
     validate_setting,
@@ -31,14 +30,12 @@ from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.inputs.value_editor import ValueEditor
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.record_table import RecordTable
-from runwatch.tui.widgets.panes.menu import Menu
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.detail.sections import DetailSection
 from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.settings.page import search_rows, settings_rows
 from runwatch.view.settings.rows import COLUMNS, SettingsContext, SettingsRow, effect_text
-from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
@@ -106,7 +103,7 @@ class SettingsScreen(ConsoleScreen):
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
         yield ProblemPanel(id="settings-problem")
-        yield ValueEditor(self._fault, id="settings-value")
+        yield ValueEditor(self._fault, self._start_write, self._close_editor)
 
     @property
     def is_at_root(self) -> bool:
@@ -165,8 +162,7 @@ class SettingsScreen(ConsoleScreen):
         self.show_rows()
 
     def select_setting(self, key: str) -> None:
-        """Put the cursor on a setting."""
-        self._find("")
+        self.filter_typed("")
         self.table.select(key)
 
     def data_changed(self, kinds: frozenset[str]) -> None:
@@ -176,13 +172,12 @@ class SettingsScreen(ConsoleScreen):
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Edit the value, or test the connection of a profile."""
-        message.stop()
         row = self.row
         if row is None or ((row.choices or row.edits) and not self._may_change()):
             return
         if row.choices:
             self._before = self.console.palette
-            self.open_overlay(choice_menu(row, self._start_write))
+            self.open_overlay(choice_menu(row, self._start_write, self._preview, self._put_back))
         elif row.edits:
             self.add_class("-editing")
             self.query_one(ValueEditor).edit(row)
@@ -191,26 +186,8 @@ class SettingsScreen(ConsoleScreen):
         else:
             self.query_one("#settings-text").focus()
 
-    def on_menu_item_highlighted(self, message: Menu.ItemHighlighted) -> None:
-        message.stop()
-        theme = find_choice_theme(message.item.target)
-        if theme is not None and message.item.disabled_reason is None:
-            self._preview(theme)
-
-    def on_menu_cancelled(self, message: Menu.Cancelled) -> None:
-        message.stop()
-        self._put_back()
-
-    def on_value_editor_submitted(self, message: ValueEditor.Submitted) -> None:
-        message.stop()
-        self._start_write(message.key, message.value)
-
     def _start_write(self, key: str, value: str | None) -> None:
         start_worker(self, self._write(key, value), "writing the settings", group="write")
-
-    def on_value_editor_cancelled(self, message: ValueEditor.Cancelled) -> None:
-        message.stop()
-        self._close_editor()
 
     def action_test(self) -> None:
         """Test the connection of the profile under the cursor by reading its account."""
@@ -233,14 +210,9 @@ class SettingsScreen(ConsoleScreen):
         self.open_overlay(removal_menu(row, self._start_write))
 
     async def action_copy(self) -> None:
-        row = self.row
-        if row is not None and row.edits:
-            await self.console.copy_text(copied_word(row.edits), line("key of the setting"))
-        else:
-            self.nothing_to_copy()
+        await self.copy_word(None if self.row is None else self.row.edits, "key of the setting")
 
     def on_panel_closed(self, message: PanelClosed) -> None:
-        message.stop()
         self.action_back()
 
     def action_refresh(self) -> None:
@@ -256,36 +228,17 @@ class SettingsScreen(ConsoleScreen):
         elif self._is_in_about:
             self.table.focus()
         elif self._words:
-            self._find("")
+            self.filter_typed("")
         else:
             super().action_back()
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
-        message.stop()
         self._show_about()
-
-    def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
-        """Ignore the request: the order is that of the documentation."""
-        message.stop()
 
     def action_filter(self) -> None:
         """Show only rows that contain the typed text in key, value or description."""
         self.add_class("-filtering")
         self.query_one(FilterBar).edit(self._words)
-
-    def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
-        message.stop()
-        self._find(message.text)
-
-    def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
-        message.stop()
-        self._find(message.text)
-        self._close_filter()
-
-    def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
-        message.stop()
-        self._find("")
-        self._close_filter()
 
     def action_step_tab(self, step: int) -> None:
         cursor = next((index for index, row in enumerate(self._rows) if row.key == self.table.cursor_key), 0)
@@ -293,8 +246,6 @@ class SettingsScreen(ConsoleScreen):
         ahead = [index for index in starts if (index > cursor if step > 0 else index < cursor)]
         if ahead:
             self.table.select(self._rows[ahead[0] if step > 0 else ahead[-1]].key)
-
-    # Internal.
 
     def _close_editor(self) -> None:
         self.remove_class("-editing")
@@ -369,11 +320,10 @@ class SettingsScreen(ConsoleScreen):
         self.query_one("#settings-about", Pane).set_border_text(title=shown)
 
     def crumbs_note(self) -> StyledSpans | None:
-        """Return what is searched for, if anything."""
         return (label_span("find "), label_span(self._words, Role.PLAIN)) if self._words else None
 
-    def _find(self, words: str) -> None:
-        self._words = words.strip()
+    def filter_typed(self, text: str) -> None:
+        self._words = text.strip()
         self.show_rows()
         self.show_crumbs()
         first = next((row.key for row in self._rows if not row.is_heading), None)
@@ -383,8 +333,8 @@ class SettingsScreen(ConsoleScreen):
             found = sum(not row.is_heading for row in self._rows)
             self.query_one(FilterBar).show_count(line(f"{found} found"))
 
-    def _close_filter(self) -> None:
-        self.remove_class("-filtering")
+    def close_filter(self) -> None:
+        super().close_filter()
         self.table.focus()
 
     # Themes and validation.

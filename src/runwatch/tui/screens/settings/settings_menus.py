@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 
 from runwatch.settings.declarations import Settings, update_action_id
 from runwatch.tui.core.key_bindings import KEY_ACTIONS, SCOPE_TITLES, KeyMap
@@ -19,58 +19,41 @@ WriteSetting = Callable[[str, str | None], None]
 """Writes a value to a key of the settings file; ``None`` removes the key."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingChoice:
-    """A value for a setting.
+def choice_menu(
+    row: SettingsRow, write: WriteSetting, preview: Callable[[str], object], cancelled: Callable[[], object]
+) -> Menu:
+    """Return a menu of all values of a setting, starting at the current one.
 
-    Attributes:
-        key: The dotted key.
-        value: The value as typed; ``None`` removes the key from the file.
-        write: Writes them.
+    The theme at the cursor is previewed; one that is not usable shows the reason.
     """
 
-    key: str
-    value: str | None
-    write: WriteSetting
+    def highlighted(index: int) -> None:
+        if row.edits == Settings.theme.key and items[index].disabled_reason is None:
+            preview(list(row.choices)[index])
 
-    def __call__(self) -> None:
-        self.write(self.key, self.value)
-
-
-def choice_menu(row: SettingsRow, write: WriteSetting) -> Menu:
-    """Return a menu of all values of a setting, starting at the current one; an unusable theme shows the reason."""
     present = {row.text: "in the file" if row.removes else "the default"}
     items = [
         MenuItem(
             line(value),
-            SettingChoice(row.edits, value, write),
+            partial(write, row.edits, value),
             line("   ".join(filter(None, (word, present.get(value))))),
             disabled_reason=line(word, None) if word.startswith(NOT_USABLE) else None,
         )
         for value, word in row.choices.items()
     ]
-    return Menu(
-        line(row.edits), items, start=next((at for at, value in enumerate(row.choices) if value == row.text), 0)
-    )
+    start = next((at for at, value in enumerate(row.choices) if value == row.text), 0)
+    return Menu(line(row.edits), items, start=start, highlighted=highlighted, cancelled=cancelled)
 
 
 def removal_menu(row: SettingsRow, write: WriteSetting) -> Menu:
     """Return the menu that confirms the removal of a key from the file; the cursor starts on keeping it."""
     words = line(f"remove {row.removes} from the settings file", None)
-    removal = MenuItem(words, SettingChoice(row.removes, None, write))
+    removal = MenuItem(words, partial(write, row.removes, None))
     return Menu(line(row.removes), (MenuItem(line("leave it"), lambda: None), removal))
 
 
-def find_choice_theme(choice: object) -> str | None:
-    return choice.value if isinstance(choice, SettingChoice) and choice.key == Settings.theme.key else None
-
-
 def validate_setting(settings: Settings, key: str, value: str) -> str:
-    """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns.
-
-    Args:
-        key: The dotted key.
-    """
+    """Return what is wrong with a value of valid form: conflicting keys, a filter no list accepts, unknown columns."""
     table, _, name = key.partition(".")
     if table == Settings.keys.key:
         return KeyMap({**settings.keys, name: value}).refused.get(update_action_id(name), "")

@@ -65,12 +65,7 @@ def open_application(screen: ConsoleScreen, template_id: str, application_id: st
 
 
 class ApplicationScreen(CoveringScreen):
-    """A template's plan, or its application.
-
-    Args:
-        crumbs: Breadcrumbs of the opening screen.
-        application_id: The application; if empty, a plan is made.
-    """
+    """The plan of a template, or its application."""
 
     BINDINGS = make_bindings("screen.raw", "screen.copy", "screen.actions", "screen.refresh")
     HINTS = (
@@ -177,14 +172,11 @@ class ApplicationScreen(CoveringScreen):
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Perform a next action, or open a created record."""
-        message.stop()
         link = message.link
         if isinstance(link, tuple):
-            self.console.call_later(self.console.open_record, *link)
+            self.console.follow_link(*link)
         elif isinstance(link, NextActionTarget):
             self._follow(link)
-
-    # Internal.
 
     @property
     def _spec(self) -> ResourceSpec[Any]:

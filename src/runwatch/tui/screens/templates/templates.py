@@ -184,8 +184,6 @@ class TemplatesScreen(ResourceScreen):
             self, [MenuItem(line(f"report {form}"), partial(self._report, form), line(what)) for form in forms]
         )
 
-    # Internal.
-
     def _report(self, form: FileFormat) -> None:
         from runwatch.tui.flows.exports import choose_export_path, write_export
 

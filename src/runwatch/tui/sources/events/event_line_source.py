@@ -54,7 +54,6 @@ class EventLineSource:
         self._insertions = 0
 
     def update(self) -> None:
-        """Update the number of events and the gaps."""
         # The last page may have more events now; its known events stay visible until it is fetched again.
         count = self._count = self._events.length
         self._gaps = tuple(sorted(self._events.gaps, key=lambda gap: gap.position))

@@ -19,5 +19,5 @@ def find_events(console: Console, run_id: str) -> EventSequence | None:
         return RunSequence(console.session.events, console.session.scope, run_id)
     if not console.has_file:
         return None
-    records = console.store.collection(FILE_PROFILE, RunEvent.KIND).records
-    return MemorySequence([event for event in records if isinstance(event, RunEvent) and event.execution_id == run_id])
+    events = console.records(RunEvent, FILE_PROFILE).values()
+    return MemorySequence([event for event in events if event.execution_id == run_id])

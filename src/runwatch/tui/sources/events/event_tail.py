@@ -40,6 +40,8 @@ class EventTail:
         counted: Called with the number of matches and of all events.
 
     Attributes:
+        events: What is shown; ``None`` for nothing.
+        is_paused: Whether the user has paused these events.
         refusal: Why the last filter cannot be read; empty if it can.
     """
 
@@ -57,12 +59,12 @@ class EventTail:
         self._changed = changed
         self._refused = refused
         self._counted = counted
-        self._events: EventSequence | None = None
+        self.events: EventSequence | None = None
         self._lines: EventLineSource | None = None
         self._is_merged = False
         self._has_news = False
         self._is_reading = False
-        self._is_paused = False
+        self.is_paused = False
         self._debounce: Timer | None = None
         self._search = EventSearch(screen, lambda: self.length, show=self._show_matches, failed=changed)
         self._kept_filter: EventFilter | None = None
@@ -72,11 +74,7 @@ class EventTail:
     # Called by the screen.
 
     def show(self, events: EventSequence, *, is_merged: bool = False) -> None:
-        """Show these events, unfiltered, and follow their end.
-
-        Args:
-            is_merged: Whether they belong to several runs, so that each line names its run.
-        """
+        """Show these events, unfiltered, and follow their end; of several runs, each line names its run."""
         self.clear()
 
         def fetch(page: int) -> None:
@@ -88,7 +86,7 @@ class EventTail:
             start_worker(self._screen, load(), "reading events", group="pages")
 
         lines = EventLineSource(events, self._screen.console.render_context, fetch, names_runs=is_merged)
-        self._events, self._lines, self._is_merged = events, lines, is_merged
+        self.events, self._lines, self._is_merged = events, lines, is_merged
         self._log.show(lines, following=True)
         if self._debounce is not None:
             # The delay belongs to the previous events; the user is waiting for these.
@@ -98,8 +96,8 @@ class EventTail:
 
     def clear(self) -> None:
         """Show no events, and remove filter and pause."""
-        self._events = self._lines = self._kept_filter = None
-        self._has_news = self._is_paused = False
+        self.events = self._lines = self._kept_filter = None
+        self._has_news = self.is_paused = False
         self._search.clear()
         self._log.highlighter = None
         self._log.empty_text = ()
@@ -110,31 +108,22 @@ class EventTail:
         return self._lines is not None
 
     @property
-    def events(self) -> EventSequence | None:
-        return self._events
-
-    @property
     def length(self) -> int:
         return 0 if self._lines is None else self._lines.events_count
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether the user has paused these events."""
-        return self._is_paused
-
     def pause(self, *, is_paused: bool) -> None:
         """Leave the events as they are, or show those stored meanwhile."""
-        self._is_paused = is_paused
+        self.is_paused = is_paused
         self.grow()
 
     def grow(self) -> None:
         """Read newly stored events, unless paused; changes during that read are read afterwards."""
-        if not self._is_paused:
+        if not self.is_paused:
             self._start_reading()
 
     def _start_reading(self) -> None:
         self._has_news = True
-        if not self._is_reading and self._events is not None:
+        if not self._is_reading and self.events is not None:
             self._is_reading = True
             start_worker(self._screen, self._read_new(), "reading events", group="tail")
 
@@ -144,13 +133,10 @@ class EventTail:
         return "" if self._search.filter is None else self._search.filter.text
 
     def filter_by(self, text: str, *, is_typing: bool = False) -> bool:
-        """Show or highlight only events that match a filter; return whether it can be read.
+        """Show or highlight only events that match a filter, or all with an empty one; return whether it can be read.
 
         The same filter again, as at the end of the typing, keeps what was found. If it cannot be read, the filter from
         before the typing applies again: events of the text's valid beginning would look like the result.
-
-        Args:
-            text: The filter; an empty one shows everything.
         """
         from runwatch.view.query.expressions import QueryError
         from runwatch.view.resources.event_filter import parse_event_filter
@@ -175,8 +161,9 @@ class EventTail:
 
     def _apply(self, wanted: EventFilter | None) -> None:
         """Look for the events that match, those near the cursor first."""
+        self._log.show_from_left()
         near = None if self._lines is None else self._lines.number(self._log.cursor)
-        self._search.begin(self._events, wanted, self.length if near is None else min(near, self.length))
+        self._search.begin(self.events, wanted, self.length if near is None else min(near, self.length))
         self._show_matches()
 
     def toggle_context(self) -> SafeText:
@@ -185,10 +172,10 @@ class EventTail:
         self._show_matches()
         return line("other events are hidden" if self._hides_others else "matches are marked, other events are shown")
 
-    def move_match(self, index: int, step: int) -> bool:
-        """Move to the next match, wrapping around; return whether there is one."""
+    def move_match(self, step: int) -> bool:
+        """Move from the cursor to the next match, wrapping around; return whether there is one."""
         lines = self._lines
-        match = None if lines is None else self._search.find_match(lines.number(index), step)
+        match = None if lines is None else self._search.find_match(lines.number(self._log.cursor), step)
         if lines is None or match is None:
             return False
         target = lines.index(match)
@@ -204,7 +191,7 @@ class EventTail:
 
     def mode_text(self, *, has_ended: bool = False) -> StyledSpans:
         """Return whether the log follows the end, which an ended run's log need not; nothing while it is paused."""
-        if self._is_paused:
+        if self.is_paused:
             return line("")
         if has_ended:
             return (label_span("ended"),)
@@ -212,13 +199,11 @@ class EventTail:
         return (follow if self._log.following else paused,)
 
     def new_text(self, stored: int = 0, *, has_ended: bool = False) -> StyledSpans:
-        """Return how many events arrived since following stopped, or since the events are paused.
+        """Return how many events arrived since following stopped, or of the ``stored`` ones since they are paused.
 
-        Args:
-            stored: Number of events that are stored.
-            has_ended: Whether no more will arrive, so that none is nothing to say.
+        Where no more will arrive (``has_ended``), none is nothing to say.
         """
-        new = self._log.new_lines + (max(0, stored - self.length) if self._is_paused else 0)
+        new = self._log.new_lines + (max(0, stored - self.length) if self.is_paused else 0)
         if has_ended and not new:
             return line("")
         return (label_span(f"+{grouped_number(new)} new", Role.WARN if new else Role.QUIET),)
@@ -226,13 +211,13 @@ class EventTail:
     def known_text(self, *, is_read: bool = True, is_failing: bool = False) -> SafeText:
         """Return the number of events, and of matches, so that a filtered list is recognizable.
 
-        Args:
-            is_read: Whether the service has said what events there are.
-            is_failing: Whether it cannot be asked now.
+        Without events, say whether the service has none (``is_read``), or cannot be asked now (``is_failing``).
         """
         events, search = self.length, self._search
         loading = "not read" if is_failing else f"loading{self._screen.console.glyphs.ellipsis}"
         nothing = "no event yet" if is_read else loading
+        if self._screen.console.has_file:
+            nothing = "the file has no events of this run"
         known = f"{grouped_number(events)} event{'s' * (events != 1)}" if events else nothing
         if search.filter is None or not events:
             return line(known)
@@ -244,12 +229,10 @@ class EventTail:
         """Say in an empty log what the frame says."""
         self._log.empty_text = (text,)
 
-    # Internals.
-
     async def _read_new(self) -> None:
         gather_s = 0.0
         try:
-            if (events := self._events) is not None:
+            if (events := self.events) is not None:
                 self._has_news = False
                 inserted = await events.grow()
                 lines = self._lines
@@ -267,10 +250,8 @@ class EventTail:
                 self._finish_reading()
 
     def _draw_new(self, lines: EventLineSource, inserted: Sequence[int]) -> float:
-        """Draw new events and return for how many seconds to gather the next ones.
-
-        Args:
-            inserted: The numbers of those that precede older ones.
+        """Draw new events and return for how many seconds to gather the next; ``inserted`` are the numbers of
+        those that precede older ones.
         """
         before, shown = lines.events_count, lines.count()
         here = lines.number(self._log.cursor)

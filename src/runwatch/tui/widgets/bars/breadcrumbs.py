@@ -27,18 +27,12 @@ class Breadcrumbs(Bar):
 
     @dataclass(eq=False, repr=False)
     class LevelClicked(Message):
-        """The user clicked a level.
-
-        Attributes:
-            level: The level, counted from 0.
-        """
+        """The user clicked a level, counted from 0."""
 
         level: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._levels: tuple[SafeText, ...] = ()
-        self._filter: StyledSpans = line("")
+    _levels: tuple[SafeText, ...] = ()
+    _filter: StyledSpans = line("")
 
     def show(self, levels: Sequence[SafeText], filter: StyledSpans | None = None) -> None:
         before = self._levels, self._filter

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from textual.message import Message
+from collections.abc import Callable, Sequence
 
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.themes import ACCENT
@@ -25,14 +22,12 @@ class FacetBar(Bar):
     }
     """
 
-    @dataclass
-    class FacetClicked(Message):
-        value: FacetValue
+    _facets: tuple[Facet, ...] = ()
+    _filter = ""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._facets: tuple[Facet, ...] = ()
-        self._filter = ""
+    def __init__(self, clicked: Callable[[FacetValue], object]) -> None:
+        super().__init__(id="facets")
+        self._clicked = clicked
 
     def show(self, facets: Sequence[Facet], filter: str) -> None:
         """Show these counts, and mark the ones the filter selects."""
@@ -66,6 +61,5 @@ class FacetBar(Bar):
         return [*parts[:kept], *rest], ()
 
     def part_clicked(self, target: object) -> None:
-        """Post :class:`FacetClicked`."""
         if isinstance(target, FacetValue):
-            self.post_message(self.FacetClicked(target))
+            self._clicked(target)

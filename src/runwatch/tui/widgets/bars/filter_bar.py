@@ -34,11 +34,8 @@ OTHER_CELLS: Final = 5
 class FilterBar(Horizontal):
     """The filter input, followed by the number of matching rows or an error.
 
-    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion, as on the
-    command line. Its children are mounted when it is first used, because few screens are filtered.
-
-    Args:
-        complete: Completes what is typed; see :func:`make_filter_suggester`.
+    ``enter`` keeps the filter, ``esc`` clears and leaves it, ``→`` and ``tab`` accept the completion, as on the command
+    line. Its children are mounted when it is first used, because few screens are filtered.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -138,13 +135,11 @@ class FilterBar(Horizontal):
             self._state.update(to_content(matching, Role.QUIET))
 
     def show_meaning(self, meaning: SafeText) -> None:
-        """Explain what is being typed."""
         self._make()
         self._input.remove_class("-invalid")
         self._show_state(meaning, Role.QUIET)
 
     def show_error(self, reason: SafeText) -> None:
-        """Show why a filter is not applied."""
         self._make()
         self._input.add_class("-invalid")
         self._show_state(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
@@ -165,7 +160,6 @@ class FilterBar(Horizontal):
         self.post_message(self.Submitted(event.value))
 
     def action_complete(self) -> None:
-        """Accept the completion, if there is one."""
         completion = None if self._complete is None else self._complete(self._input.value)
         if completion is not None:
             self._input.value = completion
@@ -197,9 +191,7 @@ class FilterBar(Horizontal):
 def make_filter_suggester(fields: Mapping[str, Sequence[SafeText]], flags: Sequence[str] = ()) -> Completer:
     """Return a completer for the last word of a filter: field names, values after ``:`` and ``=``, flags after ``is:``.
 
-    Args:
-        fields: Known values by field name; looked up only for the field being completed.
-        flags: The values of ``is:``.
+    The values of a field are looked up only while they are completed.
     """
     return lambda text: next(complete_filter(text, fields, flags), None)
 

@@ -21,17 +21,12 @@ HOST_CELLS: Final = 40
 KEY_CELLS: Final = (48, 32)
 """Of a key's source and id: as much as is useful, and as much as must fit if the id is not known."""
 
-_SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", "mode")
+_SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", "mode", "connection", "profile")
 """Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
+_NEVER_LEFT_OUT: Final = ("mode", "connection", "profile")
+
 NOTHING: Final = line("")
-
-
-class RateLimitHold(NamedTuple):
-    """A 429 that pauses all reads."""
-
-    code: SafeText
-    until: datetime
 
 
 class HeaderInfo(NamedTuple):
@@ -44,10 +39,10 @@ class HeaderInfo(NamedTuple):
         host: Host and port of the service.
         key: Source and id of the key, never the key itself.
         key_id: The id alone, for a narrow window; empty if it is not known.
-        connection: Glyph and word for the state of the connection.
+        connection: Glyph and word for the state of the connection. A narrow window has only the first span.
         requests: Requests of the last minute in words.
         short_requests: The same for a narrow window; empty if there is no shorter form.
-        hold: The current rate-limit hold, shown instead of connection and requests.
+        hold: Until when a 429 pauses all reads, shown instead of connection and requests.
     """
 
     profile: SafeText
@@ -60,11 +55,13 @@ class HeaderInfo(NamedTuple):
     connection: StyledSpans = NOTHING
     requests: SafeText = NOTHING
     short_requests: SafeText = NOTHING
-    hold: RateLimitHold | None = None
+    hold: datetime | None = None
 
 
 class HeaderBar(Bar):
-    """The header line. Profile, production, mode and the countdown of a hold are never dropped for lack of room."""
+    """The header line. Profile, production, mode, connection and the countdown of a hold are never dropped for lack of
+    room; production and the word of read-only mode are never cut.
+    """
 
     def __init__(self, header: HeaderInfo | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -105,7 +102,8 @@ class HeaderBar(Bar):
             }
         else:
             mode = next(iter(shorter["mode"]), left["mode"])
-            room = width - measure_parts([profile, mode]) - MIN_GAP
+            safety = [left["production"], mode] if header.is_production else [mode]
+            room = width - measure_parts([profile, *safety]) - MIN_GAP
             right = {"hold": BarPart(self._countdown(header.hold, room))}
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
@@ -122,7 +120,7 @@ class HeaderBar(Bar):
             part = next((it for it in shorter.get(name, ()) if name in side and it.width < side[name].width), None)
             if part is not None:
                 side[name] = part
-            elif name != "mode":
+            elif name not in _NEVER_LEFT_OUT:
                 side.pop(name, None)
         # What was left out may have been wider than the words that the requests lost.
         if whole is not None and "requests" in right:
@@ -142,16 +140,18 @@ class HeaderBar(Bar):
             "key": [_quiet(key) for key in keys],
             "requests": [_quiet(header.short_requests, gap=3)] if header.short_requests else (),
             "mode": () if header.read_only else [BarPart((label_span("read/write", Role.PLAIN),))],
+            "connection": [BarPart(to_spans(header.connection)[:1])],
+            "profile": [BarPart(((truncate(header.profile, PROFILE_CELLS // 2), Role.PLAIN),), colour=header.colour)],
         }
 
-    def _countdown(self, hold: RateLimitHold, room: int) -> tuple[tuple[SafeText, str], ...]:
+    def _countdown(self, until: datetime, room: int) -> tuple[tuple[SafeText, str], ...]:
         """Return the longest form that fits; the key that asks anyway is dropped last."""
         app = get_app(self)
         dot, key = app.glyphs.dot, app.keys.shown("screen.refresh")
-        left = elapsed_clock(max(0.0, (hold.until - app.clock.now()).total_seconds()))
+        left = elapsed_clock(max(0.0, (until - app.clock.now()).total_seconds()))
         forms = (
-            f"waiting {dot} 429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
-            f"429 {hold.code} {dot} reads again in {left} {dot} {key} asks now",
+            f"waiting {dot} 429 rate_limited {dot} reads again in {left} {dot} {key} asks now",
+            f"429 rate_limited {dot} reads again in {left} {dot} {key} asks now",
             f"429 {dot} reads again in {left} {dot} {key} asks now",
             f"429 {dot} reads again in {left}",
         )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
-
-from textual.message import Message
 
 from runwatch.tui.core.rendering import StyledSpan, label_span
 from runwatch.tui.core.themes import ACCENT
@@ -51,16 +48,6 @@ class PinBar(Bar):
     }
     """
 
-    @dataclass
-    class PinClicked(Message):
-        """A pin was clicked.
-
-        Attributes:
-            number: From 1.
-        """
-
-        number: int
-
     def __init__(self, tabs: Sequence[PinTab], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._tabs = tuple(tabs)
@@ -81,8 +68,7 @@ class PinBar(Bar):
         return parts, ()
 
     def part_clicked(self, target: object) -> None:
-        assert isinstance(target, int)
-        self.post_message(self.PinClicked(target))
+        self.call_later(self.run_action, f"app.go_to_pin({target})")
 
     def _part(self, tab: PinTab, cells: int) -> BarPart:
         app = get_app(self)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from textual.message import Message
+from textual.selection import Selection
 from textual.timer import Timer
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import BY_ID, PINNED, key_label
 from runwatch.tui.core.messages import HintClicked
+from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
@@ -32,28 +34,19 @@ class StatusBar(Bar):
 
     @dataclass(eq=False, repr=False)
     class RestRequested(Message):
-        """The user clicked the number of hidden hints.
-
-        Attributes:
-            hints: Their actions and labels.
-        """
+        """The user clicked the number of hidden hints, which are actions with their labels."""
 
         hints: tuple[tuple[str, str], ...]
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._hints: tuple[KeyHint, ...] = ()
-        self._is_prompt = False
-        self._notice: tuple[StyledSpan, ...] = ()
-        self._progress: tuple[StyledSpan, ...] = ()
-        self._timer: Timer | None = None
+    _hints: tuple[KeyHint, ...] = ()
+    _is_prompt = False
+    _notice: tuple[StyledSpan, ...] = ()
+    _progress: tuple[StyledSpan, ...] = ()
+    _timer: Timer | None = None
+    _selected: tuple[Sequence[BarPart], Sequence[BarPart]] | None = None
 
     def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False) -> None:
-        """Show these actions, the most important first.
-
-        Args:
-            is_prompt: Whether these are the keys of an input, which takes the keys of the pinned actions as text.
-        """
+        """Show these actions, the most important first; a prompt takes the keys of the pinned actions as text."""
         if (self._hints, self._is_prompt) != (tuple(hints), is_prompt):
             self._hints, self._is_prompt = tuple(hints), is_prompt
             self.refresh()
@@ -73,6 +66,8 @@ class StatusBar(Bar):
 
     def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
         """Show a notice instead of the hints for a while. The layout does not move."""
+        drop_selection(self)
+        self._selected = None
         self._notice = to_spans(notice)
         if self._timer is not None:
             self._timer.stop()
@@ -88,6 +83,8 @@ class StatusBar(Bar):
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the notice or as many hints as fit, and the pinned actions; a long notice takes their place."""
+        if self._selected is not None:
+            return self._selected
         pinned = [] if self._is_prompt else [self._hint(id) for id in PINNED]
         if self._notice:
             notice = [BarPart(self._fitting_notice(width))]
@@ -103,6 +100,11 @@ class StatusBar(Bar):
         while cell_width(text) > width and text.count(dot) > 1:
             text = line(text.rpartition(dot)[0])
         return ((text, role),)
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Keep the text that is selected until it is not, also while its notice ends or the hints change."""
+        self._selected = None if selection is None else self.parts(self.size.width - 2 * MARGIN)
+        super().selection_updated(selection)
 
     def _first(self) -> list[BarPart]:
         return [BarPart(self._progress)] if self._progress and not self._is_prompt else []

@@ -20,10 +20,6 @@ class TabBar(Bar):
 
     Textual's ``Tabs`` takes two rows, the focus and its arrow keys, and scrolls where this bar narrows the gaps.
     :class:`Bar` is needed for the other bars anyway.
-
-    Attributes:
-        tabs: Id and label of each view.
-        active: Id of the active view.
     """
 
     DEFAULT_CSS = """

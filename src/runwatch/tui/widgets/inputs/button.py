@@ -20,13 +20,10 @@ from runwatch.view.text.safe_text import SafeText, line
 
 
 class TextButton(Widget, can_focus=True):
-    """A one-line button.
+    """A one-line button; without the focus, its label has a role.
 
     Textual's ``Button`` does not replace it: drawing, width, keys and styles would all be overridden to keep one row,
     the role of the label and the brackets that show the focus without colors.
-
-    Args:
-        role: The label's role without the focus.
     """
 
     ALLOW_SELECT = False
@@ -65,12 +62,6 @@ class TextButton(Widget, can_focus=True):
     def get_content_width(self, container: object, viewport: object) -> int:
         """Return the same width with and without the focus."""
         return cell_width(self.label) + 4
-
-    def on_focus(self, event: events.Focus) -> None:
-        self.refresh()
-
-    def on_blur(self, event: events.Blur) -> None:
-        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
@@ -31,12 +31,9 @@ FieldInput = LineInput | MultilineInput
 
 
 class FormFields(VerticalScroll, can_focus=False):
-    """The fields of a form, one below the other, with other widgets above and below them.
+    """The fields of a form with initial values, one below the other, and other widgets above and below them.
 
     A mark precedes each field and differs for the focused one, so that fields are visible without colors.
-
-    Args:
-        values: Initial values by field id.
     """
 
     DEFAULT_CSS = """
@@ -95,14 +92,12 @@ class FormFields(VerticalScroll, can_focus=False):
         yield from self._after
 
     def values(self) -> dict[str, str]:
-        """Return the current values by field id."""
         return {field.id: self.input(field.id).value for field in self._fields}
 
     def input(self, id: str) -> FieldInput:
         return self._inputs[id]
 
     def inputs(self) -> Iterator[FieldInput]:
-        """Iterate over the inputs in order."""
         for field in self._fields:
             yield self.input(field.id)
 
@@ -135,12 +130,7 @@ class FormFields(VerticalScroll, can_focus=False):
         return bool(choices)
 
     def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
-        """Show below each field its error or its hint.
-
-        Args:
-            problems: Errors by field id.
-            silent: Fields the user has not visited yet; they show their hint, not an error.
-        """
+        """Show below each field its error or its hint; silent fields, not visited yet, show no error."""
         app = get_app(self)
         for field in self._fields:
             problem = problems.get(field.id)
@@ -153,12 +143,6 @@ class FormFields(VerticalScroll, can_focus=False):
             self.input(field.id).set_class(is_bad, "-invalid")
         rest = problems.get(FORM_LEVEL, "")
         self.query_one(f"#note-{FORM_LEVEL}", Static).update(to_content(line(rest, None), Role.WARN))
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._mark()
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self._mark()
 
     def _hint(self, field: FormField) -> str:
         """Return what a field takes and its suggestions, or the name of the current value if it has one."""
@@ -174,6 +158,8 @@ class FormFields(VerticalScroll, can_focus=False):
         offered = few if len(few) <= OFFERED_CHARACTERS else f"{len(words)} known"
         return f"{field.hint}; up and down: {offered}"
 
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _mark(self) -> None:
         app = get_app(self)
         for field in self._fields:

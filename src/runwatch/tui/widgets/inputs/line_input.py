@@ -28,9 +28,6 @@ class LineInput(Input):
     """A one-line input with a steady cursor, whose text is safe for the terminal and marked where it goes on.
 
     Pasted text may contain control characters, which Textual would send to the terminal.
-
-    Args:
-        complete: Completes what is typed, or returns ``None``.
     """
 
     DEFAULT_CSS = """

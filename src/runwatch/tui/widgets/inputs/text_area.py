@@ -12,47 +12,12 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.view.text.pasted_text import clean_multiline
 
 
-class SafeTextArea(TextArea):
-    """A text area whose text is safe for the terminal and whose every change can be undone.
+class MultilineInput(TextArea):
+    """A multi-line form field. ``tab`` leaves it, ``enter`` inserts a newline; every change can be undone.
 
     Pasted or externally edited text may contain control characters, which Textual would send to the terminal. They are
     dropped and their number is posted.
     """
-
-    @dataclass
-    class CharactersDropped(Message):
-        """Control characters were dropped.
-
-        Attributes:
-            count: How many.
-        """
-
-        count: int
-
-    def edit(self, edit: Edit) -> EditResult:
-        """Change the text, without control characters."""
-        edit.text, count = clean_multiline(edit.text)
-        if count:
-            self.post_message(self.CharactersDropped(count))
-        return super().edit(edit)
-
-    def undo(self) -> None:
-        self._stand_on_a_line_that_stays()
-        super().undo()
-
-    def redo(self) -> None:
-        """Redo the last undone change."""
-        self._stand_on_a_line_that_stays()
-        super().redo()
-
-    def _stand_on_a_line_that_stays(self) -> None:
-        # Textual fails when the line under the cursor disappears together with the scroll bar. It then moves the cursor
-        # to the change anyway.
-        self.move_cursor((0, 0), record_width=False)
-
-
-class MultilineInput(SafeTextArea):
-    """A multi-line form field. ``tab`` leaves it, ``enter`` inserts a newline."""
 
     BINDINGS = make_bindings("text")
     DEFAULT_CSS = """
@@ -73,6 +38,12 @@ class MultilineInput(SafeTextArea):
         """The user wants to edit the text in an external editor."""
 
         field: MultilineInput
+
+    @dataclass
+    class CharactersDropped(Message):
+        """So many control characters were dropped."""
+
+        count: int
 
     def __init__(self, value: str = "", *, id: str | None = None) -> None:
         super().__init__(
@@ -101,3 +72,23 @@ class MultilineInput(SafeTextArea):
 
     def action_editor(self) -> None:
         self.post_message(self.EditorRequested(self))
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text, without control characters."""
+        edit.text, count = clean_multiline(edit.text)
+        if count:
+            self.post_message(self.CharactersDropped(count))
+        return super().edit(edit)
+
+    def undo(self) -> None:
+        self._stand_on_a_line_that_stays()
+        super().undo()
+
+    def redo(self) -> None:
+        self._stand_on_a_line_that_stays()
+        super().redo()
+
+    def _stand_on_a_line_that_stays(self) -> None:
+        # Textual fails when the line under the cursor disappears together with the scroll bar. It then moves the cursor
+        # to the change anyway.
+        self.move_cursor((0, 0), record_width=False)

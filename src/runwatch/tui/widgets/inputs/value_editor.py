@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.widgets import Static
 
 from runwatch.settings.setting import InvalidValueError
@@ -28,6 +26,8 @@ class ValueEditor(Vertical):
 
     Args:
         fault: Takes a dotted key and a value of valid form and returns what else is wrong with it, or an empty text.
+        write: Writes a value to a key; ``None`` for the default.
+        leave: Closes the editor.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,24 +55,16 @@ class ValueEditor(Vertical):
     }
     """
 
-    @dataclass
-    class Submitted(Message):
-        """The user wants a value saved.
-
-        Attributes:
-            key: The dotted key.
-            value: The value; ``None`` for the default.
-        """
-
-        key: str
-        value: str | None
-
-    class Cancelled(Message):
-        """The user leaves the editor."""
-
-    def __init__(self, fault: Callable[[str, str], str], *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self,
+        fault: Callable[[str, str], str],
+        write: Callable[[str, str | None], object],
+        leave: Callable[[], object],
+    ) -> None:
+        super().__init__(id="settings-value")
         self._fault = fault
+        self._write = write
+        self._leave = leave
         self._row: SettingsRow | None = None
 
     def compose(self) -> ComposeResult:
@@ -82,14 +74,12 @@ class ValueEditor(Vertical):
         yield Static(id="value-state")
 
     def edit(self, row: SettingsRow) -> None:
-        """Take the focus and edit a row's value."""
         self._row = row
         self.query_one("#value-key", Static).update(to_content(((line(f"{row.edits}{'.' * row.adds} "), ACCENT),)))
         self._put(row.text)
         self._input.focus()
 
     def refuse(self, reason: SafeText) -> None:
-        """Show why the value was not saved."""
         self._input.add_class("-invalid")
         self._say(line(f"{get_app(self).glyphs.bad} {reason}"), Role.BAD)
 
@@ -101,10 +91,10 @@ class ValueEditor(Vertical):
         event.stop()
         found = self._read()
         if found is not None:
-            self.post_message(self.Submitted(*found))
+            self._write(*found)
 
     def action_leave(self) -> None:
-        self.post_message(self.Cancelled())
+        self._leave()
 
     @property
     def _input(self) -> LineInput:

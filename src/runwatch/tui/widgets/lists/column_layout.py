@@ -14,7 +14,8 @@ COLUMN_GAP: Final = 2
 MORE_CELLS: Final = 2
 """Cells for the sign that columns follow."""
 
-_FIXED_COLUMNS: Final = 2
+FIXED_COLUMNS: Final = 2
+"""First columns, which stay when the others are scrolled sideways."""
 
 _ENOUGH_CELLS: Final = 24
 """In this width a text counts as whole; a few rows may have a longer one."""
@@ -82,14 +83,17 @@ def lay_out_columns(
 
     Args:
         needs: The widths each column needs.
-        skipped: How many columns to leave out, from the left; the first two stay if they are never hidden.
-        wide: Whether every column gets its full width, the last ones outside the window; beside them, there are
-            :data:`MORE_CELLS` free.
+        skipped: How many columns to leave out, from the left; the first two stay if they are never hidden. Then, and in
+            a wide table that does not fit, there are :data:`MORE_CELLS` free at the right.
+        wide: Whether every column gets its full width, the last ones outside the window; a text that follows the first
+            two columns is cut to the room.
         keep: Ids of the columns to show whatever their widths.
     """
     kept, gap = list(range(len(columns))), COLUMN_GAP
     for index in skippable_columns(columns)[:skipped]:
         kept.remove(index)
+    if skipped and not wide:
+        room -= MORE_CELLS
     if wide:
         widths = {index: max(needs[index].whole, needs[index].usual, needs[index].marked) for index in kept}
         if _total(widths.values()) > room:
@@ -110,7 +114,9 @@ def lay_out_columns(
         width = min(widths[index], room - start)
         if placed and width < needs[index].least and is_whole(columns[index]) and not wide:
             continue
-        if width <= 0 or (wide and width < widths[index] and len(placed) >= _FIXED_COLUMNS):
+        is_text = not is_whole(columns[index]) and not needs[index].short
+        least_placed = FIXED_COLUMNS + is_text
+        if width <= 0 or (wide and width < widths[index] and len(placed) >= least_placed):
             break
         placed.append(PlacedColumn(columns[index], start, width, gap))
         start += width + gap
@@ -119,7 +125,7 @@ def lay_out_columns(
 
 def skippable_columns(columns: Sequence[Column[Any]]) -> list[int]:
     """Return the positions of the columns that may be left out to show others."""
-    return [index for index, column in enumerate(columns) if index >= _FIXED_COLUMNS or column.hide_order > 0]
+    return [index for index, column in enumerate(columns) if index >= FIXED_COLUMNS or column.hide_order > 0]
 
 
 def is_whole(column: Column[Any]) -> bool:
@@ -160,7 +166,7 @@ def _hide_columns(
         hide_first(leaving)
     while hidden and _total([needs[index].whole for index in (*left, hidden[-1])]) <= room:
         left = sorted([*left, hidden.pop()])
-    while len(left) > _FIXED_COLUMNS:
+    while len(left) > FIXED_COLUMNS:
         squeezed = [
             needs[index].head if is_whole(columns[index]) else _narrowest(needs[index], BOTH_ENDS_CELLS)
             for index in left
@@ -210,11 +216,7 @@ def _find_widths(
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
-    """Return whether a column is cut and columns one cell apart help it: an id is whole or has its short form.
-
-    Args:
-        closer: The width that it has then.
-    """
+    """Return whether a column is cut and the closer width helps it: an id is whole or has its short form."""
     if need.short:
         return not column.is_extra and width < need.whole <= closer
     return not column.is_extra and min(need.whole, _bound(column)) > width

@@ -217,8 +217,9 @@ class DetailLayout:
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part, entry=it.entry))
 
         indent = it.labels + 3 if it.labels else _BELOW_CELLS if label else 0
-        cells = cell_width(it.text) + _CRUMB_CELLS * (it.note == self.crumb)
-        is_word = not set(it.text) & {" ", "\n"} and room - indent < cells <= room - _BELOW_CELLS
+        word = it.text.partition(" ")[0]
+        cells = cell_width(word) + _CRUMB_CELLS * (it.note == self.crumb and word == it.text)
+        is_word = "\n" not in it.text and room - indent < cells <= room - _BELOW_CELLS
         if cell_width(label) > it.labels or (is_word and label):
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
@@ -324,10 +325,7 @@ def find_cursor_row(target: object, rows: Sequence[DetailRow], cursor: int) -> i
 def label_cells(labels: Sequence[SafeText], room: int, value: int = MIN_VALUE_CELLS) -> int:
     """Return the width of a group's labels in cells; 0 if all values go below their labels in a narrow window.
 
-    The values of labels that are longer go below theirs.
-
-    Args:
-        value: Width of the widest value; narrow ones need less room.
+    The values of labels that are longer go below theirs. Narrow values need less room.
     """
     most = min(max(LABEL_CELLS, room * 2 // 5), MAX_LABEL_CELLS, room - 3 - min(MIN_VALUE_CELLS, value))
     return max((width for width in map(cell_width, labels) if width <= most), default=0)

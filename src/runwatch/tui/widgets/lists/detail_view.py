@@ -50,13 +50,11 @@ FOLDED: Final = line("+")
 class DetailView(LineList, inherit_bindings=False):
     """Sections of a record.
 
-    Titled sections and tree branches can be folded; the fold state is kept while the console runs.
-
-    Args:
-        about: Name under which fold state is shared, such as the name of a resource; defaults to the screen and id of
-            the view.
+    Titled sections and tree branches can be folded; the fold state is kept while the console runs, by the name of a
+    resource or, without one, by the screen and the id of the view.
     """
 
+    HIDES_CURSOR = True
     BINDINGS = make_bindings("detail")
 
     is_stale = reactive(default=False)
@@ -64,21 +62,13 @@ class DetailView(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class LinkOpened(Message):
-        """The user opened a field's link.
-
-        Attributes:
-            link: The link target, as passed by the screen.
-        """
+        """The user opened a field's link, as passed by the screen."""
 
         link: object
 
     @dataclass(eq=False, repr=False)
     class EmptyDayOpened(Message):
-        """The user opened a day of a plot which leads nowhere.
-
-        Attributes:
-            words: The day, and what is known of it.
-        """
+        """The user opened a day of a plot which leads nowhere; the words are the day, and what is known of it."""
 
         words: SafeText
 
@@ -149,8 +139,7 @@ class DetailView(LineList, inherit_bindings=False):
     def go_to_section(self, title: SafeText, words: Sequence[str] = ()) -> None:
         """Move the cursor to a section's heading, and scroll the heading to the top.
 
-        Args:
-            words: Case-folded words; the cursor goes on to the line that has all of them, or is in a value that has.
+        With case-folded words, the cursor goes on to the line that has all of them, or is in a value that has.
         """
         found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
         index = next(found, 0)
@@ -213,10 +202,6 @@ class DetailView(LineList, inherit_bindings=False):
         for text, role in row.pieces:
             segments.append(self.piece(text, Role.QUIET if self.is_stale and role != ACCENT else role, style))
         return segments
-
-    def cursor_style(self) -> Style:
-        """Highlight the cursor only with the focus: details are read more than navigated."""
-        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
         """Return the text without the marks of the margin."""
@@ -345,8 +330,6 @@ class DetailView(LineList, inherit_bindings=False):
             self._known_cells = self.cells
             self.post_message(self.WidthChanged())
 
-    # Internal.
-
     def _lay_out(self) -> None:
         if not self.is_mounted or not self.size.width:
             return
@@ -404,7 +387,6 @@ class DetailView(LineList, inherit_bindings=False):
         self.show_cursor()
 
     def _part_at_cursor(self) -> FoldHeader | None:
-        """Return the innermost part at the cursor."""
         part = self._rows[self._cursor].part if self._rows else ()
         return next((row.head for row in self._rows if row.head is not None and row.head.key == part), None)
 

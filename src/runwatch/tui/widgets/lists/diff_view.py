@@ -94,8 +94,6 @@ class DiffView(LineList, inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         self._lay_out(self.value)
 
-    # Internal.
-
     def _lay_out(self, stay: ComparedValue | None) -> None:
         if not self.is_mounted or not self.size.width:
             return

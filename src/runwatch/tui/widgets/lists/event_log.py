@@ -92,11 +92,7 @@ class EmptyLineSource:
 
 
 class EventLog(LineList, inherit_bindings=False):
-    """Lines of a source, of which only a window is cached.
-
-    Args:
-        following: Whether to start at the end and follow it.
-    """
+    """Lines of a source, of which only a window is cached."""
 
     BINDINGS = make_bindings("tail")
 
@@ -112,38 +108,15 @@ class EventLog(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class FollowChanged(Message):
-        """The log started or stopped following the end.
-
-        Attributes:
-            following: Whether it follows now.
-        """
+        """The log started or stopped following the end."""
 
         following: bool
 
     @dataclass(eq=False, repr=False)
     class LineOpened(Message):
-        """The user opened an event.
-
-        Attributes:
-            index: The line, counted from 0.
-        """
+        """The user opened the event on a line."""
 
         index: int
-
-    @dataclass(eq=False, repr=False)
-    class MatchRequested(Message):
-        """The user wants the next match; the screen finds it and moves the cursor there.
-
-        Attributes:
-            index: The line to search from, exclusive.
-            step: 1 forwards, -1 backwards.
-        """
-
-        index: int
-        step: int
-
-    class ContextToggled(Message):
-        """The user wants to hide or show the lines that do not match the filter."""
 
     def __init__(self, source: LineSource | None = None, *, following: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -168,14 +141,14 @@ class EventLog(LineList, inherit_bindings=False):
         self._count = 0
         self._seen = source.end()
         self._slice_cells = SLICE_ID_CELLS
+        self.show_from_left()
         self.set_following(following)
         self.update_count()
 
     def update_count(self, *, moved: int = 0) -> None:
         """Read the line count from the source, then follow the end or count the new lines.
 
-        Args:
-            moved: By how many lines the line at the cursor has moved; it stays where it is on the screen.
+        The line at the cursor, which may have moved by some lines, stays where it is on the screen.
         """
         self._forget()
         self._count = self._source.count()
@@ -186,6 +159,12 @@ class EventLog(LineList, inherit_bindings=False):
         self._cursor = max(0, min(self._cursor, self._count - 1))
         self._fit()
         self.refresh()
+
+    def show_from_left(self) -> None:
+        """Show the beginning of every line again."""
+        if self._side:
+            self._side = 0
+            self.refresh()
 
     def refresh_lines_of(self, start: int, count: int) -> None:
         """Redraw lines that the source has loaded."""
@@ -198,7 +177,6 @@ class EventLog(LineList, inherit_bindings=False):
         return self._following
 
     def set_following(self, following: bool) -> None:
-        """Start or stop following the end."""
         if following == self._following:
             return
         self._following = following
@@ -241,14 +219,13 @@ class EventLog(LineList, inherit_bindings=False):
         head = self._head(entry)
         if part == 0:
             segments += self.pieces(head, style)
-        room = width - MARGIN - sum(cell_width(text) for text, _ in head)
+        room = self._summary_cells(head)
         if self._wraps:
             rows = wrap_text(entry.summary, max(1, room))
             if part:
                 segments.append(to_segment(line(" " * (width - MARGIN - room)), style))
             return segments + self._marked(rows[part], entry.role, style)
-        summary = line(entry.summary[self._side :], None) if self._side else entry.summary
-        return segments + self._marked(truncate(summary, max(0, room), app.glyphs.ellipsis), entry.role, style)
+        return segments + self._marked(truncate(self._summary(entry), room, app.glyphs.ellipsis), entry.role, style)
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
         """Return the selected text of an event, whole where it is selected to its end or over several rows."""
@@ -260,7 +237,7 @@ class EventLog(LineList, inherit_bindings=False):
         head = " " * MARGIN + "".join(text for text, _ in self._head(entry))
         part, first = divmod(start, PART_STRIDE)
         room = self.cells - cell_width(head)
-        rows = wrap_text(entry.summary, max(1, room)) if self._wraps else (line(entry.summary[self._side :], None),)
+        rows = wrap_text(entry.summary, max(1, room)) if self._wraps else (self._summary(entry),)
         before = head if part == 0 else " " * (self.cells - room)
         last = None if end is None else end - part * PART_STRIDE
         shown = before + truncate(rows[min(part, len(rows) - 1)], max(0, room), get_app(self).glyphs.ellipsis)
@@ -272,7 +249,7 @@ class EventLog(LineList, inherit_bindings=False):
         entry = None if self._wraps else self._line(index)
         if entry is None:
             return None
-        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in self._head(entry))
+        room = self._summary_cells(self._head(entry))
         is_cut = self._side > 0 or cell_width(entry.summary) > room
         return entry.summary if is_cut and x >= self.cells - room else None
 
@@ -284,7 +261,6 @@ class EventLog(LineList, inherit_bindings=False):
             self.set_following(False)
 
     def line_opened(self) -> None:
-        """Post :class:`LineOpened`."""
         self.post_message(self.LineOpened(self._cursor))
 
     def show_cursor(self) -> None:
@@ -315,6 +291,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         self._places = None
+        self.show_from_left()
         self._fit()
         # Textual knows how far the lines scroll in the new height only after the layout.
         self.call_after_refresh(self._fit if self._following else self.show_cursor)
@@ -342,18 +319,11 @@ class EventLog(LineList, inherit_bindings=False):
         self.refresh()
 
     def action_move_sideways(self, step: int) -> None:
+        """Scroll sideways, up to the end of the longest line in sight."""
         if not self._wraps:
-            self._side = max(0, self._side + step * SIDE_STEP)
+            side = self._side + step * SIDE_STEP
+            self._side = max(0, side) if step < 0 else min(side, max(self._side, self._hidden_cells()))
             self.refresh()
-
-    def action_move_match(self, step: int) -> None:
-        self.post_message(self.MatchRequested(self._cursor, step))
-
-    def action_toggle_context(self) -> None:
-        """Ask the screen to hide or show lines that do not match."""
-        self.post_message(self.ContextToggled())
-
-    # Internal.
 
     def _fit(self) -> None:
         """Set the scrollable size, and move to the end if following."""
@@ -449,12 +419,26 @@ class EventLog(LineList, inherit_bindings=False):
         segments.append(self.piece(line(text[position:], None), role, style))
         return segments
 
+    def _summary(self, entry: EventLine) -> SafeText:
+        """Return a summary from the first cell in sight; a mark says that it begins before it."""
+        if not self._side or not entry.summary:
+            return entry.summary
+        return line(get_app(self).glyphs.ellipsis + entry.summary[self._side + 1 :], None)
+
+    def _summary_cells(self, head: Sequence[tuple[SafeText, str]]) -> int:
+        return max(0, self.cells - MARGIN - sum(cell_width(text) for text, _ in head))
+
+    def _hidden_cells(self) -> int:
+        """Return how many cells of the longest line in sight do not fit."""
+        entries = [self._line(index) for index, _ in self._lines_in_sight()]
+        cut = [cell_width(entry.summary) - self._summary_cells(self._head(entry)) for entry in entries if entry]
+        return max(cut, default=0)
+
     def _height(self, index: int) -> int:
         entry = self._line(index)
         if entry is None:
             return 1
-        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in self._head(entry))
-        return len(wrap_text(entry.summary, max(1, room)))
+        return len(wrap_text(entry.summary, max(1, self._summary_cells(self._head(entry)))))
 
     def _top_for(self, index: int) -> int:
         """Return the first line of the window in which all of ``index`` is at the bottom."""

@@ -44,12 +44,14 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     In a selection, lines are counted from 0 with the rows above them, and text that is not in sight belongs to a
     selection only if the mouse was there: one that goes on into another widget ends with the window.
-
-    Attributes:
-        HEAD_ROWS: Rows above the lines that do not scroll.
     """
 
     HEAD_ROWS: ClassVar[int] = 0
+    """Rows above the lines that do not scroll."""
+
+    HIDES_CURSOR: ClassVar[bool] = False
+    """Whether the cursor is highlighted only with the focus, in what is read more than navigated."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {_CURSOR, _CURSOR_QUIET, _LINE}
     DEFAULT_CSS = """
     LineList {
@@ -72,12 +74,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._cursor = 0
-        self._empty_text: tuple[StyledSpans, ...] = ()
-        self._clicked: int | None = None
-        self._fitted_to = Size(0, 0)
+    _cursor = 0
+    _empty_text: tuple[StyledSpans, ...] = ()
+    _clicked: int | None = None
+    _fitted_to = Size(0, 0)
 
     # For subclasses to override.
 
@@ -85,10 +85,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
-        """Return the segments of one row of a line, at most ``width`` cells.
-
-        Args:
-            part: Row within the line, counted from 0; a line has one row unless a subclass says otherwise.
+        """Return the segments of one row of a line, at most ``width`` cells; a line has one row unless a subclass says
+        otherwise.
         """
         raise NotImplementedError
 
@@ -101,11 +99,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
-        """Return the selected text of a line; subclasses replace what is cut by the whole.
-
-        Args:
-            start: The first character of the row as drawn.
-            end: The character after the last one; ``None`` for the end of the line.
+        """Return the selected text of a line, between characters of the row as drawn; subclasses replace what is cut by
+        the whole.
         """
         return _text(self.draw_line(index, 0, self.cells, Style.null()))[start:end]
 
@@ -138,12 +133,10 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def rows_in_sight(self) -> int:
-        """The number of lines the window shows."""
         return max(1, self.size.height - self.HEAD_ROWS)
 
     @property
     def rows_below(self) -> int:
-        """The number of rows below the window."""
         return max(0, self.rows_to_scroll() + self.HEAD_ROWS - round(self.scroll_y) - self.size.height)
 
     @property
@@ -231,7 +224,8 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def cursor_style(self) -> Style:
         """Return the style of the cursor's line, brighter if the list has the focus."""
-        return self.get_component_rich_style(_CURSOR if self.has_focus else _CURSOR_QUIET)
+        without = _LINE if self.HIDES_CURSOR else _CURSOR_QUIET
+        return self.get_component_rich_style(_CURSOR if self.has_focus else without)
 
     def piece(self, text: SafeText, role: str, style: Style) -> Segment:
         return to_segment(text, style + get_app(self).role_style(role))
@@ -262,12 +256,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self._fitted_to = event.size
         self.set_size()
         self.call_after_refresh(self.show_cursor)
-
-    def on_focus(self, event: events.Focus) -> None:
-        self.refresh()
-
-    def on_blur(self, event: events.Blur) -> None:
-        self.refresh()
 
     async def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked line; a second click opens the line. The end of a selection is no click."""
@@ -360,7 +348,6 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
                 yield position[0], region.y + row
 
     def _refresh_lines(self, *indices: int) -> None:
-        """Redraw only these lines."""
         for row in range(self.HEAD_ROWS, self.size.height):
             position = self.row_at(row)
             if position is not None and position[0] in indices:

@@ -38,16 +38,13 @@ class LinkLines(LineList, inherit_bindings=False):
     class LinkOpened(Message):
         way: ViewLink
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._lines: tuple[LinkedLine, ...] = ()
-        self._column = 0
+    _lines: tuple[LinkedLine, ...] = ()
+    _column = 0
 
     # Called by the screen.
 
     @property
     def room(self) -> int:
-        """The cells available to a line."""
         return max(0, self.cells - MARGIN)
 
     @property
@@ -164,13 +161,10 @@ class LinkLines(LineList, inherit_bindings=False):
         """Return the text of a line, whole where it is selected to its end."""
         return (" " * MARGIN + "".join(spot.text for spot in self._lines[index]))[start:end].lstrip()
 
-    # Internal.
-
     def _ways(self, index: int) -> list[LinkSpan]:
         return [spot for spot in self._lines[index] if spot.way is not None] if index < len(self._lines) else []
 
     def _chosen(self, index: int) -> int:
-        """Return the index of the part under the cursor."""
         columns = [number for number, spot in enumerate(self._lines[index]) if spot.way is not None]
         return columns[min(self._column, len(columns) - 1)]
 
@@ -191,12 +185,9 @@ class LinkTable(LinkLines):
 
     HEAD_ROWS = 1
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._head: LinkedLine = ()
+    _head: LinkedLine = ()
 
     def show_table(self, head: LinkedLine, lines: Sequence[LinkedLine]) -> None:
-        """Show another heading and other lines."""
         if head != self._head:
             self._head = head
             self.refresh()

@@ -29,6 +29,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
     COLUMN_GAP,
+    FIXED_COLUMNS,
     ColumnNeed,
     PlacedColumn,
     is_whole,
@@ -63,6 +64,9 @@ LONG_TABLE_ROWS: Final = 20_000
 MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
 
+USUAL_CELLS: Final = 28
+"""So many cells of a text below the first window count where there is no room for all columns whole."""
+
 MAX_COMPARED_TEXTS: Final = 200
 """Maximum number of texts of a column that are compared to find out where to cut them."""
 
@@ -81,12 +85,7 @@ class TableRow(Protocol):
 
 
 class _Looks(NamedTuple):
-    """Visible state of a table's rows.
-
-    Attributes:
-        frame: What affects every row: number of rows, visible range, columns.
-        rows: For each visible row: whether it has the cursor, its key and its cells.
-    """
+    """Visible state of a table: what affects every row, and for each row its cursor, key and cells."""
 
     frame: object
     rows: tuple[tuple[object, ...], ...]
@@ -98,6 +97,7 @@ class RecordTable(LineList, inherit_bindings=False):
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
         is_wide: Whether every column gets its full width.
+        has_own_order: Whether the list has an order of its own, which is not that of a column in sight.
         assumed: By column, the text that says nothing here, such as the profile that the header names: a column that
             has no other text is hidden.
     """
@@ -110,10 +110,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class RowHighlighted(Message):
-        """The cursor moved to another row, by user input or because its row was removed.
-
-        Attributes:
-            row_id: The row's id; ``None`` if the table is empty.
+        """The cursor moved to another row, by user input or because its row was removed; ``None`` if the table is
+        empty.
         """
 
         row_id: str | None
@@ -126,12 +124,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @dataclass(eq=False, repr=False)
     class MarksChanged(Message):
-        """The user marked or unmarked rows.
-
-        Attributes:
-            before: Ids of the rows that were marked before.
-            after: Ids of the rows that are marked now.
-        """
+        """The user marked or unmarked rows."""
 
         before: frozenset[str]
         after: frozenset[str]
@@ -141,11 +134,21 @@ class RecordTable(LineList, inherit_bindings=False):
         """The user went to the last row."""
 
     @dataclass(eq=False, repr=False)
+    class SideReached(Message):
+        """The user went sideways where no other column is.
+
+        Attributes:
+            step: -1 to the left, 1 to the right.
+        """
+
+        step: int
+
+    @dataclass(eq=False, repr=False)
     class SortRequested(Message):
         """The user requested another sort order with a column head or a key.
 
         Attributes:
-            column_id: The column to sort by.
+            column_id: The column to sort by; empty for the list's own order.
             reverse: Whether to reverse the order, because the table is already sorted by this column.
         """
 
@@ -161,19 +164,13 @@ class RecordTable(LineList, inherit_bindings=False):
         self._mark_from: str | None = None
         self._follows_top = True
         self._sorted_by: tuple[str, bool] | None = None
-        self._natural: list[int] = [0] * len(self._columns)
-        self._in_sight: list[int] = [0] * len(self._columns)
-        self._short_ids: list[int] = [0] * len(self._columns)
+        self._is_own_order = False
+        self.has_own_order = False
         self.assumed: Mapping[str, str] = {}
-        self._labelled: set[str] = set()
-        self._texts: Final[dict[str, set[SafeText]]] = {
-            column.id: set() for column in columns if column.keeps_difference
-        }
         self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
         self._cuts_for: object = None
         self._used: set[str] = set()
-        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
-        self._sampled: tuple[TableRow, ...] = ()
+        self.forget_widths()
         self._placed: tuple[PlacedColumn, ...] = ()
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
@@ -204,6 +201,9 @@ class RecordTable(LineList, inherit_bindings=False):
         before = self.cursor_key
         self._move_selection(rows)
         self.rows = rows
+        if not rows:
+            # There is nothing to stay on.
+            self._follows_top = True
         if len(rows) >= 2 * self._longest:
             # Once every time the list doubles.
             self._longest = len(rows)
@@ -222,23 +222,24 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def measure_again(self) -> None:
         """Measure the first rows again on the next :meth:`show`, because the content of the same rows changed."""
-        self._sampled = ()
+        self._sampled: tuple[TableRow, ...] = ()
 
     def forget_widths(self) -> None:
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
-        self._in_sight = [0] * len(self._columns)
+        self._usual = [0] * len(self._columns)
         self._short_ids = [0] * len(self._columns)
-        self._labelled.clear()
-        for texts in self._texts.values():
-            texts.clear()
-        self._kept = None, frozenset()
+        self._labelled: set[str] = set()
+        self._texts: dict[str, set[SafeText]] = {
+            column.id: set() for column in self._columns if column.keeps_difference
+        }
+        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
         self.measure_again()
 
     @property
     def follows_top(self) -> bool:
         """Whether list and cursor stay at the top when rows come: the cursor is at the first row and was not moved, or
-        was moved there with a key. A row that was selected, clicked or opened keeps the cursor.
+        was moved there with a key. A row that the user does something with keeps the cursor.
         """
         return self._follows_top and round(self.scroll_y) == 0
 
@@ -248,7 +249,6 @@ class RecordTable(LineList, inherit_bindings=False):
 
     @property
     def rows_above(self) -> int:
-        """The number of rows above the window."""
         return min(round(self.scroll_y), len(self.rows))
 
     def select(self, key: str) -> bool:
@@ -274,8 +274,13 @@ class RecordTable(LineList, inherit_bindings=False):
             self._marks = marks
             self.refresh()
 
-    def sorted_by(self, column_id: str | None, *, descending: bool = False) -> None:
-        """Show the sort column in the head."""
+    def sorted_by(self, column_id: str | None, *, descending: bool = False, is_own: bool = False) -> None:
+        """Show the sort column in the head.
+
+        Args:
+            is_own: Whether it is only one part of the list's own order.
+        """
+        self._is_own_order = is_own
         self._sorted_by = None if column_id is None else (column_id, descending)
         self._lay_out()
         self.refresh()
@@ -311,16 +316,21 @@ class RecordTable(LineList, inherit_bindings=False):
             # The first paint happens before the widget receives its size.
             self._measure()
             self._place()
+        mark = app.glyphs.ellipsis
         segments = [to_segment(line(" " * MARGIN), style)]
-        for placed in self._placed:
+        for number, placed in enumerate(self._placed, 1):
             role = ACCENT if self._is_sorted_by(placed.column) else Role.QUIET
             title = self._title(placed.column) if self._is_marked(placed) else line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
-            segments += [self.piece(text, role, style), to_segment(line(" " * placed.gap), style)]
-        if self.is_wide and self._more_columns:
-            end = MARGIN + sum(placed.width + placed.gap for placed in self._placed)
-            mark = app.glyphs.ellipsis
-            segments.append(self.piece(line(" " * (width - end - cell_width(mark)) + mark), Role.QUIET, style))
+            segments.append(self.piece(text, role, style))
+            if self._skipped and number == FIXED_COLUMNS:
+                segments.append(self.piece(line(" " * (placed.gap - cell_width(mark)) + mark), Role.QUIET, style))
+            else:
+                segments.append(to_segment(line(" " * placed.gap), style))
+        if (self.is_wide or self._skipped) and self._more_columns:
+            last = self._placed[-1]
+            room = width - MARGIN - last.start - last.width
+            segments[-1] = self.piece(line(" " * (room - cell_width(mark)) + mark), Role.QUIET, style)
         return segments
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
@@ -420,7 +430,6 @@ class RecordTable(LineList, inherit_bindings=False):
         super().move_cursor(index)
 
     def line_opened(self) -> None:
-        """Post :class:`RowOpened`."""
         if self.cursor_key is not None:
             self.post_message(self.RowOpened(self.cursor_key))
 
@@ -462,7 +471,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self._lay_out()
 
     async def on_click(self, event: events.Click) -> None:
-        """Request a sort order when a head is clicked."""
         offset = event.get_content_offset(self)
         if offset is None or offset.y >= self.HEAD_ROWS or self.text_selection is not None:
             return
@@ -482,6 +490,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Mark all rows from the last marked one to the cursor."""
         if self.cursor_key is None:
             return
+        self.leave_top()
         start = self._find(self._cursor, self._mark_from) if self._mark_from else self._cursor
         first, last = sorted((start, self._cursor))
         self._mark_from = self.cursor_key
@@ -494,9 +503,15 @@ class RecordTable(LineList, inherit_bindings=False):
             self.post_message(self.MarksChanged(before, self.marks))
 
     def action_sort(self) -> None:
-        ids = [column.id for column in self._columns]
-        present = ids.index(self._sorted_by[0]) if self._sorted_by and self._sorted_by[0] in ids else -1
-        self._ask_order(ids[(present + 1) % len(ids)])
+        """Sort by the next column in sight, and after the last one in the list's own order."""
+        ids = [*self.shown_columns, *([""] if self.has_own_order else ())]
+        present = "" if self._sorted_by is None or self._is_own_order else self._sorted_by[0]
+        if present not in ids:
+            # A column that is out of sight: go on behind the nearest one before it that is not.
+            every = self.column_ids
+            before = every[: every.index(present)] if present in every else ()
+            present = next((id for id in reversed(before) if id in ids), ids[-1])
+        self.post_message(self.SortRequested(ids[(ids.index(present) + 1) % len(ids)], reverse=False))
 
     def action_reverse(self) -> None:
         if self._sorted_by is not None:
@@ -506,15 +521,21 @@ class RecordTable(LineList, inherit_bindings=False):
         """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
         self.is_wide = not self.is_wide
         self._skipped = 0
+        self._measure()
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
-        """Hide one more or one fewer column, from the left."""
-        may_leave = len(skippable_columns(self._columns))
-        self._skipped = max(0, min(self._skipped + step, may_leave - 1))
-        self._lay_out()
-
-    # Internal.
+        """Hide columns from the left, or show them again, until another column comes into sight."""
+        shown, before = set(self.shown_columns), self._skipped
+        end = len(skippable_columns(self._columns)) if step > 0 else -1
+        for self._skipped in range(before + step, end, step):
+            self._place()
+            if not shown.issuperset(self.shown_columns) or self._skipped == 0:
+                self.refresh()
+                return
+        self._skipped = before
+        self._place()
+        self.post_message(self.SideReached(step))
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
@@ -581,10 +602,12 @@ class RecordTable(LineList, inherit_bindings=False):
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
     def _measure(self, *, only_shown: bool = False) -> None:
-        """Widen the columns for the first rows and the visible ones; columns never become narrower.
+        """Widen the columns for the first rows; columns never become narrower.
 
-        Only the first rows decide which columns have anything to show, so that none comes or goes while the user
-        scrolls. Those that were measured before are not measured again, because most rows are shown every second.
+        Only the first rows decide which columns have anything to show, and how wide texts are, so that nothing comes,
+        goes or moves while the user scrolls. Visible rows widen the columns of numbers and times, which must be whole,
+        and in a wide table all. Rows that were measured before are not measured again, because most are shown every
+        second.
         """
         known = {id(row) for row in self._sampled}
         self._sampled = tuple(self.rows[:MEASURED_ROWS])
@@ -612,9 +635,19 @@ class RecordTable(LineList, inherit_bindings=False):
             texts = self._texts.get(column.id)
             if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
                 texts.update(cells.values())
-            widths = {index: min(cell_width(text), column.max_cells) for index, text in cells.items()}
+            grows = self.is_wide or is_whole(column)
+            widths = {
+                index: min(cell_width(text), column.max_cells)
+                for index, text in cells.items()
+                if grows or index < MEASURED_ROWS
+            }
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
-            self._in_sight[position] = max(self._in_sight[position], *map(widths.__getitem__, sight), 0)
+            # A text that is not in the first window may be cut, so that others are whole.
+            is_bound = not grows and not column.is_id
+            usual = (
+                min(width, USUAL_CELLS) if is_bound and index >= rows else width for index, width in widths.items()
+            )
+            self._usual[position] = max(self._usual[position], *usual, 0)
 
     def _lay_out(self) -> None:
         if not self.is_mounted:
@@ -625,13 +658,18 @@ class RecordTable(LineList, inherit_bindings=False):
             self.refresh()
 
     def _place(self) -> None:
-        """Lay out the columns for the first rows, or where that hides or cuts one, for the rows in sight alone."""
+        """Lay out the columns so that the first rows are whole, or where that hides or cuts one, most of them."""
         self._placed_in = self.cells
         used = self._used_needs(self._natural)
         room = self.cells - MARGIN
         is_roomy = not self._skipped and sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
-        if not is_roomy:
-            used = self._used_needs(self._in_sight)
+        if not is_roomy and not self.is_wide:
+            # What is left goes to texts that are not in the first window.
+            whole = {column.id: 0 if column.is_id else need.whole for column, need in used.items()}
+            used = {
+                column: need._replace(usual=max(need.usual, whole[column.id]))
+                for column, need in self._used_needs(self._usual).items()
+            }
         known = min(len(self.rows), self.rows_in_sight)
         reasons = (self.cells, self._skipped, self.is_wide, known, tuple(column.id for column in used))
         self._placed = lay_out_columns(
@@ -699,7 +737,6 @@ class RecordTable(LineList, inherit_bindings=False):
             self._refresh_lines(*changed)
 
     def _present_looks(self) -> _Looks:
-        """Return the current visible state."""
         top = round(self.scroll_y)
         sight = range(top, min(len(self.rows), top + self.rows_in_sight))
         columns = [placed.column for placed in self._placed]

@@ -84,11 +84,7 @@ class CommandLine(Overlay):
 
     @dataclass
     class Submitted(Message):
-        """The user entered a command; the command line is closed.
-
-        Attributes:
-            argument: The text typed after the command.
-        """
+        """The user entered a command and its argument; the command line is closed."""
 
         command: PaletteCommand
         argument: str

@@ -55,12 +55,7 @@ OTHER_ROWS: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class DialogRow:
-    """A record affected by the mutation.
-
-    Attributes:
-        key: Identifies the record when its outcome is shown.
-        text: The record in one line.
-    """
+    """A record affected by the mutation, in one line; the key identifies it when its outcome is shown."""
 
     key: str
     text: StyledSpans
@@ -68,12 +63,7 @@ class DialogRow:
 
 @dataclass(frozen=True, slots=True)
 class TypedConfirmation:
-    """Text that must be typed before a dialog can be confirmed.
-
-    Attributes:
-        prompt: What the user is asked to type.
-        expected: The text to type.
-    """
+    """Text that must be typed before a dialog can be confirmed, and what asks for it."""
 
     prompt: SafeText
     expected: str
@@ -210,6 +200,11 @@ class ConfirmDialog(Dialog[None]):
         self._secret_name = line("")
         self._record_id = text.record_id
         self._problem: ProblemEntry | None = None
+        role = Role.BAD if text.is_destructive else Role.PLAIN
+        self._keep_button: Final = TextButton(text.keep, id="dialog-keep")
+        self._copy: Final = TextButton(line("Copy"), id="dialog-copy")
+        self._confirm_button: Final = TextButton(text.confirm, role=role, id="dialog-confirm")
+        self._again: Final = TextButton(line("Retry with the same key"), id="dialog-again")
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -241,12 +236,7 @@ class ConfirmDialog(Dialog[None]):
                     yield LineInput()
             yield Static(id="dialog-state", classes="-hidden")
             yield Vertical(id="dialog-problem", classes="-hidden")
-            with Horizontal(classes=BUTTONS):
-                yield TextButton(text.keep, id="dialog-keep")
-                yield TextButton(line("Copy"), id="dialog-copy")
-                role = Role.BAD if text.is_destructive else Role.PLAIN
-                yield TextButton(text.confirm, role=role, id="dialog-confirm")
-                yield TextButton(line("Retry with the same key"), id="dialog-again")
+            yield Horizontal(self._keep_button, self._copy, self._confirm_button, self._again, classes=BUTTONS)
 
     def on_resize(self) -> None:
         self._fit_body()
@@ -322,11 +312,7 @@ class ConfirmDialog(Dialog[None]):
         self.query_one(_Outcomes).show_outcome(key, to_spans(outcome))
 
     def finish(self, outcome: StyledSpans, *, closes: bool = False) -> None:
-        """Show that the mutation is done.
-
-        Args:
-            closes: Whether nothing has to be read here, so that the dialog closes.
-        """
+        """Show that the mutation is done; the dialog closes if nothing has to be read here."""
         self._end("done", *to_spans(outcome))
         if closes:
             self.action_leave()
@@ -336,11 +322,7 @@ class ConfirmDialog(Dialog[None]):
         self._record_id = record_id or self._record_id
 
     def offer_secret(self, name: SafeText, secret: Secret) -> None:
-        """Let the user copy a secret that the service returns only once.
-
-        Args:
-            name: What it is: ``key``.
-        """
+        """Let the user copy a secret that the service returns only once, such as a key."""
         self._secret, self._secret_name = secret, name
         self._copy.label = line(f"Copy the {name} ({get_app(self._copy).keys.shown('dialog.copy')})")
         self._copy.display = True
@@ -348,8 +330,7 @@ class ConfirmDialog(Dialog[None]):
     def show_refusal(self, entry: ProblemEntry, *, next_step: SafeText | None = None, can_retry: bool = False) -> None:
         """Show the problem with which the service refused the request, or why it was not sent.
 
-        Args:
-            can_retry: Whether the same request may be sent again, because it never reached the service.
+        A request that never reached the service may be sent again.
         """
         self._problem, self._can_retry = entry, can_retry
         if can_retry:
@@ -390,8 +371,6 @@ class ConfirmDialog(Dialog[None]):
     # Called on user input.
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
-        """Leave, confirm, copy or retry."""
-        event.stop()
         if event.button is self._confirm_button:
             self._send()
         elif event.button is self._again:
@@ -403,17 +382,14 @@ class ConfirmDialog(Dialog[None]):
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Enable the confirm button when the expected text is typed."""
-        event.stop()
         self._confirm_button.disabled = not self._is_typed(event.value)
 
     def on_input_submitted(self, event: LineInput.Submitted) -> None:
         """Move the focus to the confirm button; enter in the input sends nothing."""
-        event.stop()
         if self._is_typed(event.value):
             self._confirm_button.focus()
 
     def on_panel_closed(self) -> None:
-        """Leave the dialog together with its problem."""
         self.action_leave()
 
     def on_copy_requested(self, event: CopyRequested) -> None:
@@ -463,8 +439,6 @@ class ConfirmDialog(Dialog[None]):
         """Enable retry only where it does something."""
         return self._can_ask_again if action == "ask_again" else True
 
-    # Internal.
-
     def _ids(self) -> Iterator[tuple[str, str]]:
         """Yield the ids on the dialog by what they are, the one that matters most first; some may be empty."""
         if self._problem is not None:
@@ -481,24 +455,7 @@ class ConfirmDialog(Dialog[None]):
 
     @property
     def _cells(self) -> int:
-        """The cells of a text in the pane."""
         return min(self.size.width, MAX_CELLS) - FRAME_CELLS
-
-    @property
-    def _keep_button(self) -> TextButton:
-        return self.query_one("#dialog-keep", TextButton)
-
-    @property
-    def _confirm_button(self) -> TextButton:
-        return self.query_one("#dialog-confirm", TextButton)
-
-    @property
-    def _copy(self) -> TextButton:
-        return self.query_one("#dialog-copy", TextButton)
-
-    @property
-    def _again(self) -> TextButton:
-        return self.query_one("#dialog-again", TextButton)
 
     def _is_typed(self, text: str) -> bool:
         typed = self._text.typed
@@ -538,6 +495,8 @@ class ConfirmDialog(Dialog[None]):
 
 
 class _Outcomes(LineList):
+    HIDES_CURSOR = True
+
     def __init__(self, rows: Sequence[DialogRow]) -> None:
         super().__init__(id="dialog-rows")
         self._dialog_rows = tuple(rows)
@@ -567,9 +526,6 @@ class _Outcomes(LineList):
             to_segment(line(" " * (room - spans_width(shown) + 2)), style),
             *self.pieces(((truncate(text, OUTCOME_CELLS, mark), role) for text, role in outcome), style),
         ]
-
-    def cursor_style(self) -> Style:
-        return super().cursor_style() if self.has_focus else self.get_component_rich_style("line-list--line")
 
     def on_mount(self) -> None:
         self.set_size()

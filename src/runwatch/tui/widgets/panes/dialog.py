@@ -18,10 +18,9 @@ BUTTONS = "buttons"
 
 
 class Dialog(ModalScreen[ScreenResultType]):
-    """A modal dialog. Subclasses yield the header bar and a pane that ends with a row of class :data:`BUTTONS`.
+    """A modal dialog below the header bar, which stays in sight.
 
-    Args:
-        header: Profile, mode and connection for the header bar, which stays in sight.
+    Subclasses yield the header bar and a pane that ends with a row of class :data:`BUTTONS`.
     """
 
     DEFAULT_CSS = """

@@ -31,12 +31,7 @@ class Drawer(Pane):
         self._copied = copied_word("")
 
     def show(self, title: StyledSpans, text: SafeText, exact: CopiedText) -> None:
-        """Show another text.
-
-        Args:
-            text: The text, formatted for reading.
-            exact: The text that is copied.
-        """
+        """Show another text, formatted for reading; the exact one is copied."""
         self._copied = exact
         self.set_border_text(title=title)
         if not self.children:

@@ -32,12 +32,7 @@ _PROMPT: Final = (label_span(" type the letters of a label", Role.PLAIN), label_
 
 
 class JumpLabels(Overlay, can_focus=True):
-    """The labels over a picture of the screen as it was.
-
-    Args:
-        picture: The rows of the screen.
-        targets: What the labels lead to.
-    """
+    """The labels of targets over a picture of the screen as it was."""
 
     DEFAULT_CSS = """
     JumpLabels {

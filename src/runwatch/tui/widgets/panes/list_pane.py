@@ -40,12 +40,7 @@ class ListPane(Pane):
         self._trouble_lines: tuple[SafeText, ...] = ()
 
     def show_state_text(self, lines: Sequence[SafeText], *, is_trouble: bool) -> None:
-        """Explain an empty table, or below existing rows why they are outdated.
-
-        Args:
-            lines: The text, one item a line.
-            is_trouble: Whether to show it below existing rows too.
-        """
+        """Explain an empty table; if it is trouble, also below existing rows, why they are outdated."""
         self._table.empty_text = lines
         trouble = tuple(lines) if is_trouble and self._table.line_count() else ()
         if trouble != self._trouble_lines:

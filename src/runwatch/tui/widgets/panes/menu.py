@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,8 +12,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.message import Message
-from textual.screen import Screen
 
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
@@ -68,6 +66,8 @@ class Menu(ModalOverlay):
             and calls the item's target.
         mark: Called with the index of the item at the cursor by the key that marks; returns the items again, and the
             index to go to. ``None`` if nothing can be marked.
+        highlighted: Called with the index of the item that the cursor has moved to.
+        cancelled: Called when the menu has closed without a choice.
         is_about_record: Whether the keys that copy from the record of the screen work here too; they close the menu.
     """
 
@@ -76,15 +76,6 @@ class Menu(ModalOverlay):
         Binding("shift+tab", "step(-1)", "previous", show=False),
         *make_bindings("screen.copy", "screen.copy_menu", "list.mark"),
     ]
-
-    @dataclass
-    class ItemHighlighted(Message):
-        """The cursor moved to another item."""
-
-        item: MenuItem
-
-    class Cancelled(Message):
-        """The menu closed without a choice."""
 
     def __init__(
         self,
@@ -95,6 +86,8 @@ class Menu(ModalOverlay):
         id: str | None = None,
         again: Callable[[], Sequence[MenuItem]] | None = None,
         mark: Callable[[int], tuple[Sequence[MenuItem], int]] | None = None,
+        highlighted: Callable[[int], object] = lambda index: None,
+        cancelled: Callable[[], object] = lambda: None,
         is_about_record: bool = False,
     ) -> None:
         super().__init__(edge=BorderText(title=title, counters=_KEYS), id=id)
@@ -102,15 +95,15 @@ class Menu(ModalOverlay):
         self._start = start
         self._again = again
         self._mark = mark
+        self.highlighted = highlighted
+        self._cancelled = cancelled
         self._is_about_record = is_about_record
         self._is_chosen = False
-        self._stood_on: Screen[Any] | None = None
 
     def compose(self) -> ComposeResult:
         yield _Items(self._items)
 
     def on_mount(self) -> None:
-        self._stood_on = self.screen
         if self._mark is not None:
             key = get_app(self).keys.shown("list.mark")
             self.set_border_text(counters=(label_span(f"{key} marks  "), *_KEYS))
@@ -132,9 +125,8 @@ class Menu(ModalOverlay):
             self.set_border_text(age=rows_below_text(lines.rows_below))
 
     def on_unmount(self) -> None:
-        """Tell the screen if nothing was chosen."""
-        if self._stood_on is not None and not self._is_chosen:
-            self._stood_on.post_message(self.Cancelled())
+        if not self._is_chosen:
+            self._cancelled()
 
     def choose(self, item: MenuItem) -> None:
         """Choose an item unless it is disabled; the reason is visible beside it."""
@@ -155,7 +147,6 @@ class Menu(ModalOverlay):
         return self._is_about_record if action in {"copy", "copy_menu"} else True
 
     def action_mark(self) -> None:
-        """Mark or unmark the item at the cursor."""
         lines = self.query_one(_Items)
         if self._mark is not None:
             items, cursor = self._mark(lines.cursor)
@@ -260,7 +251,7 @@ class _Items(LineList, inherit_bindings=False):
     def cursor_moved(self) -> None:
         menu = self.parent
         if isinstance(menu, Menu) and self._items:
-            menu.post_message(Menu.ItemHighlighted(self._items[self.cursor]))
+            menu.highlighted(self.cursor)
 
     def line_opened(self) -> None:
         menu = self.parent

@@ -23,17 +23,10 @@ class Notice(Static):
     }
     """
 
-    def __init__(self, texts: Sequence[StyledSpans], *, id: str) -> None:
-        super().__init__(to_lines(texts), id=id)
-        self._end: Timer | None = None
+    _end: Timer | None = None
 
     def say(self, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
-        """Show other texts, or hide the notice.
-
-        Args:
-            texts: The lines; empty hides the notice.
-            for_s: Seconds until the notice is hidden; ``None`` for no limit.
-        """
+        """Show other texts, for some seconds or without a limit, or hide the notice."""
         if self._end is not None:
             self._end.stop()
         self._end = None if for_s is None else self.set_timer(for_s, partial(self.say, ()))

@@ -14,12 +14,7 @@ from runwatch.tui.widgets.panes.pane import BorderText, Pane
 
 
 class Overlay(Pane):
-    """The overlay. It takes the focus when it opens and returns it when it closes.
-
-    Attributes:
-        before: The widget that had the focus before.
-        is_leaving: Whether it is closing.
-    """
+    """The overlay. It takes the focus when it opens and returns it when it closes to the widget that had it before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False)]
     DEFAULT_CSS = """
@@ -52,7 +47,6 @@ class Overlay(Pane):
         self.post_message(self.Ready(self))
 
     def close(self) -> None:
-        """Close, and return the focus."""
         self.is_leaving = True
         if self.before is not None and self.before.is_attached:
             self.screen.set_focus(self.before)

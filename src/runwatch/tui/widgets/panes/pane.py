@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from textual import events
+from textual import events, on
 from textual.containers import Container
 from textual.content import Content
 from textual.geometry import Region
@@ -104,12 +104,6 @@ class Pane(Container):
     def on_resize(self, event: events.Resize) -> None:
         self._write_edge()
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._show_focus()
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self._show_focus()
-
     async def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self._focus_inside()
@@ -127,6 +121,8 @@ class Pane(Container):
         if inside is not None:
             inside.focus()
 
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _show_focus(self) -> None:
         # When the focus moves between two widgets of this pane, the blur event may arrive after the focus event.
         focused = self.has_focus_within
@@ -177,7 +173,8 @@ class Pane(Container):
             return None
         mark, dot = app.glyphs.ellipsis, f" {app.glyphs.dot} " if drops_parts else ""
         least = dot.join(to_content(left).plain.split(dot)[:2]) if dot and _has_words(right) else ""
-        right_content = _cut(right, width, mark, dot, cell_width(least) + _LEAST_RULE + 2 if least else 0)
+        beside = cell_width(least) + _LEAST_RULE + 2 if least else 0
+        right_content = _cut(right, width, mark, dot, beside, marks_parts=True)
         if not _has_words(right):
             return _cut(left, width, mark, dot)
         if not _has_words(left):
@@ -193,16 +190,20 @@ def _has_words(text: StyledSpans) -> bool:
     return any(piece for piece, _ in to_spans(text))
 
 
-def _cut(text: StyledSpans, width: int, mark: str, dot: str = "", beside: int = 0) -> Content:
-    """Cut a text to its room.
+def _cut(
+    text: StyledSpans, width: int, mark: str, dot: str = "", beside: int = 0, *, marks_parts: bool = False
+) -> Content:
+    """Cut a text to its room: the last of its parts between dots go first, also to leave cells to the text beside
+    it.
 
     Args:
-        dot: Separates parts, of which the last ones go first; empty if the text has none.
-        beside: Cells that it leaves to the other text of the edge, if that costs only parts.
+        marks_parts: Whether a mark follows where parts went, as counts without them would seem to be all.
     """
-    whole = to_content(text)
-    while dot and whole.cell_length > width - beside and (end := whole.plain.rfind(dot)) > 0:
-        whole = whole[:end]
+    whole, rest = to_content(text), ""
+    while dot and whole.cell_length + cell_width(rest) > width - beside and (end := whole.plain.rfind(dot)) > 0:
+        whole, rest = whole[:end], f" {mark}" if marks_parts else ""
+    if rest and whole.cell_length + cell_width(rest) <= width:
+        return whole + Content(rest)
     if whole.cell_length <= width:
         return whole
     return whole.truncate(max(0, width - cell_width(mark)), ellipsis=False) + Content(mark)

@@ -29,11 +29,7 @@ NO_INSTANCE = "none: this response did not come from the API"
 
 
 class ProblemPanel(Pane):
-    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves.
-
-    Attributes:
-        entry: The problem shown.
-    """
+    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves."""
 
     BINDINGS = make_bindings("screen.back", "screen.copy", "screen.copy_menu")
 
@@ -49,9 +45,8 @@ class ProblemPanel(Pane):
 
         entry: ProblemEntry
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.entry: ProblemEntry | None = None
+    entry: ProblemEntry | None = None
+    """The problem shown."""
 
     def compose(self) -> ComposeResult:
         yield _Fields()
@@ -89,11 +84,7 @@ class ProblemPanel(Pane):
         self._fields.show(self._sections(entry, status, next_step, request), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
-        """Show a problem's JSON instead of its fields.
-
-        Args:
-            json: Everything stored about it.
-        """
+        """Show everything stored about a problem as JSON instead of its fields."""
         self.show(entry)
         self._fields.show([text_section(json)])
 

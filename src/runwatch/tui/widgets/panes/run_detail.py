@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from runwatch.tui.core.key_bindings import make_bindings
@@ -50,6 +48,8 @@ class RunDetail(Vertical):
 
     Args:
         context: Returns the current render context; called for each drawing.
+        typed: Searches the events while the user types.
+        search: Searches the events; returns False for a text that is no search.
     """
 
     BINDINGS = make_bindings("screen.next_tab", "screen.previous_tab", "screen.filter")
@@ -68,29 +68,13 @@ class RunDetail(Vertical):
     }
     """
 
-    @dataclass
-    class SearchChanged(Message):
-        """The user searches the events.
-
-        Attributes:
-            text: The search; empty for none.
-        """
-
-        text: str
-
-    @dataclass
-    class SearchSubmitted(Message):
-        """The user keeps the search and wants to return to the events.
-
-        Attributes:
-            text: The search; empty for none.
-        """
-
-        text: str
-
-    def __init__(self, context: Callable[[], RenderContext], *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(
+        self, context: Callable[[], RenderContext], typed: Callable[[str], object], search: Callable[[str], bool]
+    ) -> None:
+        super().__init__(id="run")
         self._now = context
+        self._typed = typed
+        self._search_for = search
         self._facts: RunFacts | None = None
         self._read: dict[str, tuple[DetailSection, ...]] = {}
         self._events: tuple[Sequence[RunEvent], bool] = ((), False)
@@ -111,15 +95,15 @@ class RunDetail(Vertical):
 
     @property
     def tab(self) -> str:
-        """The id of the active view."""
         return self._tabs.active
 
-    def show(self, facts: RunFacts, *, is_other: bool) -> None:
-        """Show a run or its newer facts.
+    @property
+    def run_id(self) -> str:
+        """The run shown; empty for none."""
+        return "" if self._facts is None else self._facts.id
 
-        Args:
-            is_other: Whether this is a different run than before.
-        """
+    def show(self, facts: RunFacts, *, is_other: bool) -> None:
+        """Show another run, or newer facts of the same."""
         self._facts = facts
         if is_other:
             self._start_over()
@@ -138,16 +122,11 @@ class RunDetail(Vertical):
         self._draw()
 
     def show_story(self, events: Sequence[RunEvent], *, is_cut: bool) -> None:
-        """Show a narrative of the run from its first events.
-
-        Args:
-            is_cut: Whether there are more events.
-        """
+        """Show a narrative of the run from its first events, and whether there are more."""
         self._events, self._trace = (events, is_cut), None
         self._draw()
 
     def show_call_errors(self, errors: tuple[CallError, ...]) -> None:
-        """Show how providers refused the run's calls."""
         self._call_errors = errors
         self._draw()
 
@@ -161,40 +140,40 @@ class RunDetail(Vertical):
         had_focus = self.has_focus_within and not (message.tab == "events" and self.has_class("-searching"))
         self._make_view(message.tab)
         self.query_one(ContentSwitcher).current = message.tab
+        self.event_log.show_from_left()
         self._draw()
         if had_focus:
             self.query_one(f"#{message.tab}").focus()
 
     def show_search(self, *, found: int, total: int) -> None:
-        """Show how many events match."""
         self.query_one(FilterBar).show_count(line(f"{grouped_number(found)}/{grouped_number(total)}"))
 
     def show_search_error(self, reason: str) -> None:
-        """Show why the text is not a valid filter."""
         self.query_one(FilterBar).show_error(line(reason))
 
-    def close_search(self) -> None:
-        self.remove_class("-searching")
-        self.event_log.focus()
-
     def clear_search(self) -> None:
-        """Clear the search, for another run."""
         self._search = ""
         self.remove_class("-searching")
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         message.stop()
         self._search = message.text
-        self.post_message(self.SearchChanged(message.text))
+        self._typed(message.text)
 
     def on_filter_bar_submitted(self, message: FilterBar.Submitted) -> None:
+        """Return to the events with the search applied; keep one that cannot be read open for correction."""
         message.stop()
-        self.post_message(self.SearchSubmitted(message.text))
+        self._submit(message.text)
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
         message.stop()
         self._search = ""
-        self.post_message(self.SearchSubmitted(""))
+        self._submit("")
+
+    def _submit(self, text: str) -> None:
+        if self._search_for(text):
+            self.remove_class("-searching")
+            self.event_log.focus()
 
     def choose(self, tab: str) -> None:
         self._tabs.choose(tab)

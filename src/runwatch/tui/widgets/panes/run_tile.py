@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from textual import events
-from textual.message import Message
 from textual.widgets import Static
 
 from runwatch.tui.core.rendering import StyledSpans, to_lines
@@ -27,30 +25,21 @@ class TileLines(Static, can_focus=True):
 
 
 class RunTile(Pane):
-    """A tile.
+    """A tile; without a run, its id is empty.
 
-    Attributes:
-        run_id: The run shown; empty for none.
+    A second click opens its run; after ``resized``, another number of events fits.
     """
 
-    @dataclass(eq=False, repr=False)
-    class Opened(Message):
-        """The user opened the tile's run with the mouse."""
-
-        run_id: str
-
-    class Resized(Message):
-        """The number of events that fit has changed."""
-
-    def __init__(self) -> None:
+    def __init__(self, opened: Callable[[str], object], resized: Callable[[], object]) -> None:
         self._lines: Final = TileLines()
         super().__init__(self._lines)
+        self._opened: Final = opened
+        self._resized: Final = resized
         self.run_id = ""
         self._shown: tuple[StyledSpans, ...] = ()
 
     @property
     def rows(self) -> int:
-        """Number of events that fit."""
         return max(1, self.content_size.height)
 
     @property
@@ -68,10 +57,10 @@ class RunTile(Pane):
         self._lines.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.post_message(self.Resized())
+        self._resized()
 
     async def on_click(self, event: events.Click) -> None:
         """Focus the tile; a second click opens its run."""
         self._lines.focus()
         if event.chain == 2 and self.run_id:
-            self.post_message(self.Opened(self.run_id))
+            self._opened(self.run_id)

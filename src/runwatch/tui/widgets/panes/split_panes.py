@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final, Literal
 
 from textual import events
 from textual.containers import Container
-from textual.message import Message
 from textual.widget import Widget
 
 PaneSide = Literal["beside", "below"]
@@ -24,21 +23,12 @@ class SplitPanes(Container):
     """Two panes. The border between them can be dragged with the mouse.
 
     The share is that of the second pane, so that it holds in a window of any size. Neither pane gets smaller than its
-    minimum; the share itself is kept, and has its full effect again when there is room.
+    minimum; the share itself is kept, and has its full effect again when there is room. A drag asks for another share.
     """
 
-    @dataclass(eq=False, repr=False)
-    class Dragged(Message):
-        """The user dragged the border.
-
-        Attributes:
-            share: The second pane's new share, from 0 to 1.
-        """
-
-        share: float
-
-    def __init__(self, first: Widget, second: Widget, *, id: str | None = None) -> None:
-        super().__init__(first, second, id=id)
+    def __init__(self, first: Widget, second: Widget, dragged: Callable[[float], object]) -> None:
+        super().__init__(first, second, id="panes")
+        self._dragged: Final = dragged
         self._first: Final = first
         self._second: Final = second
         self._side: PaneSide | None = None
@@ -46,11 +36,8 @@ class SplitPanes(Container):
         self._grip: int | None = None
 
     def divide(self, side: PaneSide | None, share: float) -> None:
-        """Divide the room.
-
-        Args:
-            side: Where the second pane is; ``None`` if only one pane is shown.
-            share: The second pane's share; 0 for the sizes of the style sheet.
+        """Divide the room: where the second pane is, if both are shown, and its share; 0 for the sizes of the style
+        sheet.
         """
         if (side, share) != (self._side, self._share):
             self._side, self._share = side, share
@@ -113,7 +100,7 @@ class SplitPanes(Container):
         start = self.region.x if self._side == "beside" else self.region.y
         cells = start + self._room - (self._position(event) + self._grip)
         if self._room:
-            self.post_message(self.Dragged(cells / self._room))
+            self._dragged(cells / self._room)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         if self._grip is not None:

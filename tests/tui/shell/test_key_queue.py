@@ -11,11 +11,11 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.widget import Widget
 
-from runwatch.tui.app import key_queue
 from runwatch.tui.app.console_app import INTERRUPT_AGAIN_S
 from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.help import HelpScreen
+from runwatch.tui.shell import key_queue
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable

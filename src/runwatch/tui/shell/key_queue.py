@@ -38,22 +38,16 @@ _INTERRUPT: Final = "ctrl+c"
 
 @dataclass(eq=False)
 class KeyHandled(Message, bubble=True, verbose=True):
-    """Follows a key through the message queues, and tells the app when every widget has handled it.
-
-    Attributes:
-        turn: The number of the key.
-        rounds: How many more rounds to pass.
-    """
+    """Passes the message queues for so many rounds after a key, and tells the app when every widget has handled it."""
 
     turn: int
     rounds: int = MAX_ROUNDS
 
 
 class KeyQueue:
-    """Queue of keys and pastes. They wait for each other, and for what a click before them does.
+    """Queue of keys and pastes, which wait for each other and for what a click before them does.
 
-    Args:
-        hand_on: Passes an event to the widgets as Textual does.
+    ``hand_on`` passes an event to the widgets as Textual does.
     """
 
     def __init__(self, app: App[Any], hand_on: Callable[[events.Event], Awaitable[None]]) -> None:
