@@ -224,6 +224,9 @@ async def test_a_notice_is_in_place_of_the_hints_for_a_while() -> None:
         status.say(line("w" * 70))
         await pilot.pause()
         assert lines_of(app)[0] == " " + "w" * 70
+        status.say(line(f"Model saved · next + starts a run · {'w' * 50}"))
+        await pilot.pause()
+        assert lines_of(app)[0].startswith(" Model saved · next + starts a run  ")
         status.clear_notice()
         await pilot.pause()
         assert lines_of(app)[0].startswith(" enter open")

@@ -30,7 +30,7 @@ from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from tests.support.builders import event, problem, result
 from tests.support.receipts import live_receipt
-from tests.support.resources import arm
+from tests.support.resources import api_key, arm
 from tests.support.scripted import Said
 from tests.tui import noon
 from tests.tui.console import NARROW, Driven, console
@@ -346,12 +346,17 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
 async def test_the_frame_names_the_column_of_the_order_even_one_not_shown_and_which_time_if_there_are_several(
     tmp_path: Path,
 ) -> None:
-    async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
+    service = noon.service()
+    key = api_key(display_name="a key of a colleague", last_used_at="2026-11-01T00:00:00Z")
+    service.say("GET", "/v1/api-keys", Said(200, {"api_keys": [key.raw]}))
+    async with console(service, tmp_path, size=(80, 24), until="8f21") as driven:
         driven.table.post_message(RecordTable.SortRequested("provider", reverse=False))
         await driven.shows("sort provider ▲")
         assert "provider" not in driven.table.shown_columns
         await driven.app.go_to("keys")
-        await driven.shows("newest first")
+        await driven.comes("a key of a colleague")
+        assert "created" not in driven.table.shown_columns
+        await driven.comes("━ created, newest first ━")
         driven.table.post_message(RecordTable.SortRequested("used", reverse=False))
         await driven.shows("sort last used ▼")
         await driven.press("S")

@@ -184,12 +184,12 @@ async def test_where_there_is_no_view_it_says_so(tmp_path: Path) -> None:
 
 async def test_a_key_of_another_screen_says_what_it_is_for(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="runs", size=(120, 36)) as driven:
-        await driven.reaches("c has no use on this screen; elsewhere: copy the request as a curl command", "c")
-        await driven.reaches("C has no use on this screen; elsewhere: group problems by error code", "C")
+        await driven.reaches("c has no use here; elsewhere: copy the request as a curl command", "c")
+        await driven.reaches("C has no use here; elsewhere: group problems by error code", "C")
         await driven.press("2")
         await in_front(driven, "receipts")
-        await driven.reaches("C has no use on this screen", "C")
-        await driven.reaches("* has no use on this screen", "asterisk")
+        await driven.reaches("C has no use here", "C")
+        await driven.reaches("* has no use here", "asterisk")
         await driven.press("slash", "C", "c")
         await driven.hides("has no use")
         assert driven.app.screen.query_one("#filter-text", LineInput).value == "Cc", "in a filter they are text"

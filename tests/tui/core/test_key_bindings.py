@@ -13,10 +13,13 @@ from runwatch.tui.core.key_bindings import (
     PINNED,
     SCOPE_TITLES,
     KeyMap,
+    explain_other_use,
     key_label,
     list_actions,
     make_bindings,
 )
+from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.widgets.bars.bar import MARGIN
 
 TOGETHER = ("app", "screen")
 
@@ -31,6 +34,13 @@ def test_no_key_means_two_things_at_the_same_place() -> None:
                 for key in action.keys:
                     users[key].append(action.id)
         assert {key: ids for key, ids in users.items() if len(ids) > 1} == {}
+
+
+def test_what_a_key_of_another_screen_does_is_whole_in_80_columns() -> None:
+    everywhere = {binding.id for binding in ConsoleScreen.BINDINGS if isinstance(binding, Binding)}
+    for action in list_actions("screen"):
+        if action.id not in everywhere:
+            assert len(explain_other_use(action.keys[0], action)) <= 80 - 2 * MARGIN
 
 
 def test_every_action_has_a_unique_id_a_scope_a_label_and_a_sentence() -> None:

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.app import App
 
@@ -58,6 +59,11 @@ def pairs(app: App[None]) -> Iterator[tuple[str, str, str]]:
             assert not style.dim, text
             above, below = (f"{colour.get_truecolor().hex}" for colour in (style.color, style.bgcolor))
             yield (text, below, above) if style.reverse else (text, above, below)
+
+
+def rounded(colour: str) -> str:
+    """The colour that a terminal of 256 colours shows."""
+    return Color.parse(colour).downgrade(ColorSystem.EIGHT_BIT).get_truecolor().hex
 
 
 def source_of(name: str) -> str:
@@ -111,6 +117,14 @@ def test_every_text_stands_out_from_every_ground(name: str) -> None:
             assert compute_contrast(above, below) >= MIN_CONTRAST, f"{word} on {under}"
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_selected_row_is_readable_in_a_terminal_of_256_colours(name: str) -> None:
+    theme = load_theme(name, theme_directories())
+    for word, above in theme.text.items():
+        pair = (rounded(above), rounded(theme.ground["selection"]))
+        assert compute_contrast(*pair) >= MIN_CONTRAST, word
+
+
 @pytest.mark.parametrize("name", [name for name in SHIPPED if "contrast" in name])
 def test_high_contrast_is_higher_than_what_every_theme_has(name: str) -> None:
     theme = load_theme(name, theme_directories())
@@ -159,9 +173,7 @@ def test_the_theme_without_colours_has_the_same_names_and_no_colour() -> None:
     theme = load_theme(DEFAULT_THEME, theme_directories())
     assert PLAIN.styles().keys() == theme.styles().keys()
     assert all(style.color is None and style.bgcolor is None for style in PLAIN.styles().values())
-    assert theme.variables().keys() - PLAIN.variables().keys() <= {
-        name for name in theme.variables() if name.startswith("scrollbar")
-    }
+    assert theme.variables().keys() <= PLAIN.variables().keys()
     assert PLAIN.styles()["accent"] == Style(bold=True)
 
 

@@ -222,7 +222,7 @@ async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names
         opened = await form(driven)
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
         await driven.opens(ConfirmDialog, "f2")
-        await driven.reaches("next + starts a run; mode live uses it · done arm_new", "tab", "enter")
+        await driven.reaches("Model saved · next + starts a run; mode live uses it · arm_new", "tab", "enter")
         await driven.shows("━ Runs ")
 
 

@@ -26,6 +26,7 @@ from runwatch.view.text.safe_text import (
     last_words,
     line,
     truncate,
+    truncate_before,
 )
 from tests.support.hostile import CORPUS, Hostile
 from tests.view.strategies import json_values, many, texts
@@ -151,6 +152,17 @@ def test_a_megabyte_in_a_cell_is_cut_and_says_so() -> None:
 def test_a_moment_that_utc_cannot_write_is_shown_as_it_came() -> None:
     early = datetime.fromisoformat("0001-01-01T00:00:00+23:59")
     assert json_text(early) == "0001-01-01T00:00:00+23:59"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("A name · arm_1", 14, "A name · arm_1"), ("A name · arm_1", 12, "A n… · arm_1"),
+        ("A name · arm_1", 9, "A name ·…"), ("A long name", 6, "A lon…"),
+    ],
+)  # fmt: skip
+def test_a_name_is_cut_before_the_id_that_tells_it_apart(text: str, width: int, shown: str) -> None:
+    assert truncate_before(line(text), " · ", width) == shown
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
         yield PaletteCommand("tab", "Show another view of this pane.", partial(show_tab, console),
                       keys.shown("screen.next_tab"), argument_name="NAME", needs_argument=True, known=tuple(tabs),
                       is_found_by_value=True, is_found_by_letters=True)  # fmt: skip
-    yield PaletteCommand("open", "Open a record by its id or a part of its name; add an unknown run to the watch list.",
+    yield PaletteCommand("open", "Open a record by its id or a part of its name; watch an unknown run.",
                   partial(open_run, console), argument_name="ID", needs_argument=True,
                   complete=partial(_known_ids, console), describe=partial(_describe_id, console))  # fmt: skip
     filtered = _filtered_list(console)

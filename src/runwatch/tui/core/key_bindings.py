@@ -96,10 +96,10 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.filters", "backslash", "filter on/off", "Turn the filter off and on."),
     _action("screen.copy", "y", "copy id", "Copy the main id."),
     _action("screen.copy_menu", "Y", "copy", "Choose what to copy."),
-    _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command without the key."),
+    _action("screen.copy_curl", "c", "copy curl", "Copy the request as a curl command, without key."),
     _action("screen.test", "T", "test", "Test the connection."),
     _action("screen.edit", "E", "edit", "Change this record."),
-    _action("screen.new", "+", "new", "Start a run, or create a record of the kind shown.", "new"),
+    _action("screen.new", "+", "new", "Start a run, or make a record of the kind shown.", "new"),
     _action("screen.again", "A", "again", "Start a run like this one."),
     _action("screen.label", "i", "label", "Edit this run's label and note; they stay on this machine."),
     _action("screen.tail_all", "L", "tail all", "Follow the marked or all live runs in one list."),
@@ -112,7 +112,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
         "screen.actions",
         ".",
         "actions",
-        "List the actions of this record, why some are off, and the keys that have no room in the last line.",
+        "List this record's actions, why some are off, and the keys left out below.",
         "show_actions",
     ),
     _action("screen.commands", "!", "own commands", "Run one of your own commands with this record.", "show_commands"),
@@ -122,7 +122,7 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action("screen.raw", "v", "raw", "Switch between fields and JSON."),
     _action("screen.export", "e", "export", "Export this view to a file."),
     _action("screen.compare", "D", "compare", "Compare with another row."),
-    _action("screen.spend", "dollar_sign", "spend", "Show the spend of these receipts by day and by model."),
+    _action("screen.spend", "dollar_sign", "spend", "Show the spend of receipts by day and by model."),
     _action("screen.groups", "C", "by code", "Group problems by error code, or show them all."),
     _action("screen.time", "t", "time", "Show times as relative, local or UTC."),
     _action("screen.full", "z", "full screen", "Show this pane full screen."),
@@ -262,6 +262,12 @@ _ALWAYS_TOGETHER: Final[tuple[KeyScope, ...]] = ("app", "screen")
 def key_label(key: str) -> SafeText:
     """Return a key as hints write it: the sign that it types, or its name."""
     return line(_SHOWN.get(key, key))
+
+
+def explain_other_use(key: str, action: KeyAction) -> str:
+    """Say that a key has no use here, and in one line of 80 columns what it does on other screens."""
+    use = action.help.rstrip(".…").partition("; ")[0].partition(": ")[0]
+    return f"{key_label(key)} has no use here; elsewhere: {use[:1].lower()}{use[1:]}"
 
 
 class KeyMap:

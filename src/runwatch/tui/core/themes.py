@@ -40,6 +40,8 @@ _PLAIN_GROUND: Final = (
     "frame", "selection", "selection-quiet", "border", "border-blurred", "ansi-background", "ansi-foreground",
     "input-cursor-background", "input-cursor-foreground", "input-selection-background", "input-selection-foreground",
     "screen-selection-background", "screen-selection-foreground", "block-cursor-foreground", "block-cursor-background",
+    "scrollbar", "scrollbar-hover", "scrollbar-active", "scrollbar-background", "scrollbar-background-hover",
+    "scrollbar-background-active", "scrollbar-corner-color",
 )  # fmt: skip
 _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
 

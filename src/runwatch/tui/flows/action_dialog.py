@@ -261,8 +261,10 @@ def _next_action(
 
 
 def _completed_text(session: ServiceSession, action: ResourceAction[Any], response: Any) -> str:
-    """Say that a step is completed; empty for no step, or one after which the next cannot be taken."""
+    """Say what is completed; empty for nothing to say of it, or a step after which the next cannot be taken."""
     mutation = action.mutation
+    if mutation is not None and mutation.completed:
+        return mutation.completed
     if not action.step or mutation is None or (mutation.then and not _next_action(session, mutation, response)[1]):
         return ""
     return f"{action.step.capitalize()} completed"

@@ -6,6 +6,7 @@ app. Interfaces of anything but Textual nodes are protocols.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.tui.core.themes import load_theme
 from runwatch.tui.core.widget_app import WidgetApp
-from runwatch.view.text.format import RenderContext
+from runwatch.view.text.format import RenderContext, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import ShellService, profile_options, service_command
@@ -193,7 +194,10 @@ class Console(WidgetApp):
         )
 
     def _known_names(self) -> Mapping[str, str]:
-        """Return the names of the saved models that are known, by id; the same object until one of them changes."""
+        """Return the names of the saved models that are known, by id; the same object until one of them changes.
+
+        Equal names end with the short form of their id.
+        """
         collection = self.store.collection(self.profile_name, "arm")
         made_of, names = self._arm_names
         present = (self.profile_name, collection.revision)
@@ -201,6 +205,10 @@ class Console(WidgetApp):
             from runwatch.records.arm import Arm
 
             found = {arm.id: arm.display_name for arm in self.records(Arm).values() if arm.display_name}
+            count = Counter(found.values())
+            for id, name in found.items():
+                if count[name] > 1:
+                    found[id] = f"{name} {self.glyphs.dot} {short_id(id, self.glyphs)}"
             self._arm_names = present, names if found == names else found
         return self._arm_names[1]
 

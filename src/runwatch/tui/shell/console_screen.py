@@ -14,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from runwatch.settings.view_state import ViewState
-from runwatch.tui.core.key_bindings import BY_ID, key_label, make_bindings
+from runwatch.tui.core.key_bindings import BY_ID, explain_other_use, make_bindings
 from runwatch.tui.core.messages import CopyRequested, WorkerFailed
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
@@ -506,8 +506,7 @@ class ConsoleScreen(Screen[None]):
             return
         action = self.console.keys.find_screen_action(event.key)
         if action is not None:
-            use = f"{action.help[:1].lower()}{action.help[1:]}"
-            self.notify_user(f"{key_label(event.key)} has no use on this screen; elsewhere: {use}", Role.WARN)
+            self.notify_user(explain_other_use(event.key, action), Role.WARN)
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         self.filter_typed(message.text)

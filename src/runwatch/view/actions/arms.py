@@ -121,6 +121,7 @@ SAVE: Final = ResourceAction[CatalogEntry](
         request="arm.ModelArmRequest",
         invalidates=(Arm,),
         leads_to=lambda _: ("runs", ""),
+        completed="Model saved",
         next_step="{screen.new} starts a run; mode live uses it",
     ),
 )  # fmt: skip

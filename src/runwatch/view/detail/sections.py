@@ -42,6 +42,7 @@ class DetailLine:
         note: What is wrong with the value; empty if nothing is.
         target: Link target, passed to the screen when the user opens the line; ``None`` if it is no link.
         does: What opening it does, in a few words; shown only on screen.
+        hanging: Characters at the start of the text that stand before its other rows too, as a column of their own.
         level: Depth in a tree, 0 at the outermost level and outside trees. A line belongs to the nearest line before it
             with a lower level.
     """
@@ -53,6 +54,7 @@ class DetailLine:
     target: object = None
     does: str = ""
     level: int = 0
+    hanging: int = 0
 
 
 def text_line(label: object, text: object, role: Role = Role.PLAIN, **more: Any) -> DetailLine:

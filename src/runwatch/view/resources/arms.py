@@ -7,7 +7,7 @@ from typing import Any, Final
 from runwatch.records.arm import Arm
 from runwatch.settings.view_state import ViewState
 from runwatch.view.actions.arms import ACTIONS, MAKES
-from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_cell
+from runwatch.view.problems.status_reasons import detail_status_reason, status_reason_text
 from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column
 from runwatch.view.spec.resource import (
@@ -22,7 +22,7 @@ from runwatch.view.spec.resource import (
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import model_cell, model_name
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
@@ -35,6 +35,20 @@ def _its_runs(arm: Arm, _: object) -> LineTarget | None:
 def _reason(arm: Arm) -> str | None:
     """Return why it cannot be used in every way: the reason of its status, or that of its route."""
     return arm.status_reason or (arm.route_availability.reason if arm.route_availability else None)
+
+
+def _reason_cell(arm: Arm, context: RenderContext) -> CellText:
+    """Format the reason for a list, after the word for the route where it is the route's."""
+    reason, route = _reason(arm), arm.route_availability
+    if reason is None:
+        return StyledText(line(context.glyphs.nothing), Role.QUIET)
+    shown = status_reason_text(reason)
+    return line(f"{route.status}: {shown}" if route and route.status and not arm.status_reason else shown)
+
+
+def _name_cell(arm: Arm, context: RenderContext) -> SafeText:
+    """Return the name, with the end of the id where another saved model has the same one."""
+    return line(context.names.get(arm.id) or arm.display_name or context.glyphs.nothing)
 
 
 def _hint(arm: Arm, _: object, __: RenderContext) -> CellText | None:
@@ -55,10 +69,12 @@ ARMS: Final[ResourceSpec[Any]] = ResourceSpec[Arm](
     show_summary="show a saved model, agent or skill",
     columns=(
         status_column("status", server_parameter="status", min_cells=10),
-        column("name|display_name", min_cells=24, whole_first=True),
+        column(
+            "name|display_name", cell=_name_cell, min_cells=24, whole_first=True, keeps_last_part=True, is_pure=False
+        ),
         column("kind", server_parameter="kind", choices=("model", "agent", "skill"), hide_order=6, min_cells=5),
         column(
-            "reason|status_reason", _reason, format=status_reason_cell, hide_order=7, min_cells=12, whole_first=True,
+            "reason|status_reason", _reason, cell=_reason_cell, hide_order=7, min_cells=12, whole_first=True,
             hide_if_empty=True,
         ),
         column(

@@ -71,6 +71,7 @@ class Mutation(Generic[S]):
         private_page: What the user does next on a private page, if the response names one.
         then: The action that is offered next, from the changed record; ``None`` for none.
         leads_to: The screen to go to afterwards, and its filter; ``None`` for the list of what is new, or to stay.
+        completed: What was done, at the beginning of the notice; empty for the title of the operation.
         next_step: What to do there, for the notice; keys as action ids in braces.
     """
 
@@ -97,6 +98,7 @@ class Mutation(Generic[S]):
     private_page: PrivatePageSpec[Any] | None = None
     then: Callable[[Any], ResourceAction[Any] | None] | None = None
     leads_to: Callable[[S], tuple[str, str]] | None = None
+    completed: str = ""
     next_step: str = ""
 
     @property

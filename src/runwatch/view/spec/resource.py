@@ -101,6 +101,7 @@ class Column(Field[S]):
         elides_middle: Whether to cut long text in its middle, because both ends tell it apart, as those of an id do.
         keeps_difference: Whether to cut long text at its end, in its middle or at its start, whichever leaves most of a
             list's texts different, because many share a part, as the names of models do.
+        keeps_last_part: Whether to cut a long text before its last part, such as an id, which follows a dot.
         keeps_last_words: Whether a long text loses words at its start, because its end is the value.
         never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
             Right-aligned columns are numbers and are never cut either.
@@ -118,6 +119,7 @@ class Column(Field[S]):
     max_cells: int = 40
     elides_middle: bool = False
     keeps_difference: bool = False
+    keeps_last_part: bool = False
     keeps_last_words: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False

@@ -139,6 +139,14 @@ def last_words(text: SafeText, width: int) -> SafeText:
     return text
 
 
+def truncate_before(text: SafeText, separator: str, width: int, mark: str = ELLIPSIS) -> SafeText:
+    """Cut what is before the last separator, if there is one and the rest leaves room for a cell and the mark."""
+    first, separator, last = text.rpartition(separator)
+    kept = line(f"{separator}{last}")
+    room = width - cell_width(kept)
+    return line(f"{truncate(line(first), room, mark)}{kept}") if separator and room > 1 else truncate(text, width, mark)
+
+
 def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     """Cut safe text in its middle to at most ``width`` cells. Text that was already cut is cut further at the same
     place.

@@ -12,7 +12,7 @@ from tests.support import resources
 from tests.support.builders import run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
-from tests.tui.console import WIDE, Driven, console
+from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.golden import check_golden
 
 
@@ -82,6 +82,20 @@ async def test_a_counted_word_that_no_row_says_names_the_filter_that_finds_it(tm
         await driven.press("slash")
         await driven.type("unknown")
         await driven.shows("0 of 2 match unknown", "licence=unknown finds 2")
+
+
+async def test_equal_names_end_with_their_ids_and_a_reason_of_the_route_follows_its_word(tmp_path: Path) -> None:
+    made, route = service(), {"status": "deprecated", "reason": "provider_deprecated", "since": None, "until": None}
+    arms = [
+        resources.arm("arm_01HX700AAAA", display_name="A name of thirty-six characters, two"),
+        resources.arm("arm_01HX700BBBB", display_name="A name of thirty-six characters, two"),
+        resources.arm("arm_01HX700CCCC", display_name="Alone", route_availability=route),
+    ]
+    made.say("GET", "/v1/arms", Said(200, {"arms": [dict(arm.raw) for arm in arms], "next_cursor": None}))
+    async with console(made, tmp_path, size=NARROW) as driven:
+        await came(driven, "arms")
+        await driven.shows(re.compile(r"A name of \S+… · arm_…AAAA "), re.compile(r"A name of \S+… · arm_…BBBB "))
+        await driven.shows(re.compile(r"Alone +model +deprecated: "))
 
 
 async def test_runs_and_receipts_have_facets_without_a_line_above_them(

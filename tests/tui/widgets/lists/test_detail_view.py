@@ -61,14 +61,18 @@ async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -
         assert rows == ["a_label_that_is_long", "  a value of some length,", "  which is wrapped", ""]
 
 
-async def test_a_label_longer_than_the_others_has_its_value_beside_it_where_both_fit() -> None:
+async def test_values_are_in_one_column_and_beside_a_long_label_only_where_all_have_room() -> None:
     async with staged(size=(80, 30)) as (app, view, pilot):
-        label = "review_composer_fee_usd_per_execution"
-        lines = DetailLine(line("short"), block("one")), DetailLine(line(label), block("0 USD"))
+        label = "endpoint_policy.redirects_allowed"
+        lines = DetailLine(line("short"), block("one")), DetailLine(line(label), block("false"))
         view.show([DetailSection(line(""), lines)])
         await pilot.pause()
-        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:4]]
-        assert rows == ["short   one", f"{label}   0 USD", ""]
+        assert [row[3:].rstrip("┃ ") for row in lines_of(app)[1:4]] == [f"{'short':33}   one", f"{label}   false", ""]
+        long = DetailLine(line("text"), block("w " * 33 + "w"))
+        view.show([DetailSection(line(""), (*lines, long))])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:5]]
+        assert rows == ["short   one", label, "        false", f"text    {long.text}"]
 
 
 async def test_only_the_value_of_a_long_label_stands_below_it() -> None:
@@ -85,10 +89,10 @@ async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
         view.show([field("model_deployment_identifier", "mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"), field("n" * 24, "m" * 31),
                    field("arm", f"{'a' * 33}  (receipt)")])  # fmt: skip
         await pilot.pause()
-        rows = [row.strip("┃ ").strip() for row in lines_of(app)]
-        assert "mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW" in rows
-        assert "m" * 31 in " ".join(rows)
-        assert "a" * 33 in " ".join(rows)
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:9]]
+        assert rows[:2] == ["model_deployment_identifier", "  mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"]
+        assert rows[3:5] == ["n" * 24, f"  {'m' * 31}"]
+        assert rows[6:] == ["arm", f"  {'a' * 33}  (receipt)"]
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:
@@ -114,6 +118,22 @@ async def test_the_cursor_knows_the_whole_value_it_is_on() -> None:
         view.show([field("label", "a value of some length, which is wrapped")])
         await pilot.press("down", "down")
         assert view.value == "a value of some length, which is wrapped"
+
+
+async def test_the_cursor_stays_on_its_entry_in_another_width_and_when_entries_come_above_it() -> None:
+    texts = [field(f"field {number}", f"{number} " + "words of a long text " * 8) for number in range(9)]
+    async with staged(size=(160, 30)) as (app, view, pilot):
+        view.show(texts)
+        await pilot.press(*["down"] * 10)
+        value, pane = view.value, app.query_one(Pane)
+        assert value
+        for width in (120, 40, 90):
+            pane.styles.width = width
+            await pilot.pause()
+            assert (view.value, view.cursor > 0) == (value, True)
+        view.show([field("new", "a"), *texts])
+        assert view.value == value
+        assert 0 <= view.cursor - view.scroll_y < view.rows_in_sight
 
 
 async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() -> None:

@@ -183,6 +183,17 @@ async def test_keys_move_the_cursor(pressed: list[str], row: int) -> None:
         assert 0 <= row - table.scroll_y < table.rows_in_sight
 
 
+async def test_a_page_moves_the_window_too_and_the_cursor_keeps_its_row() -> None:
+    async with staged() as (_, table, pilot):
+        table.show(samples.many(40))
+        await pilot.press("down", "pagedown")
+        assert (table.cursor, table.scroll_y) == (17, 16)
+        await pilot.press("pagedown")
+        assert (table.cursor, table.scroll_y) == (33, 40 - table.rows_in_sight)
+        await pilot.press("pageup", "pageup")
+        assert (table.cursor, table.scroll_y) == (1, 0)
+
+
 async def test_moving_and_opening_are_reported() -> None:
     async with staged() as (app, table, pilot):
         table.show(samples.many(3))

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from runwatch.store.session import ServiceSession
+from runwatch.tui.app.commands import list_commands
 from runwatch.tui.core.command_parser import CommandError, PaletteCommand, parse_command, suggest_commands
 from runwatch.tui.flows.runs import add_runs
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.record_table import RecordTable
-from runwatch.tui.widgets.panes.command_line import SHOWN, CommandLine
+from runwatch.tui.widgets.panes.command_line import CommandLine
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.run_detail import RunDetail
 from tests.support.builders import run
@@ -235,16 +236,38 @@ async def test_both_keys_open_it_and_esc_gives_the_focus_back(key: str, tmp_path
         assert isinstance(driven.focused, RecordTable)
 
 
-async def test_no_more_than_eight_suggestions_are_in_sight(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, size=NARROW) as driven:
+@pytest.mark.parametrize(("size", "shown"), [(NARROW, 8), ((120, 48), 16)])
+async def test_a_third_of_the_window_has_suggestions_and_pages_reach_all(
+    tmp_path: Path, size: tuple[int, int], shown: int
+) -> None:
+    def first(driven: Driven) -> int:
+        return next(number for number, row in enumerate(driven.lines) if row.startswith("┏━ Command"))
+
+    async with console(service(), tmp_path, size=size) as driven:
         await driven.press("colon")
-        top = next(number for number, row in enumerate(driven.lines) if row.startswith("┏━ Command"))
+        await driven.settle()
         bottom = next(number for number, row in enumerate(driven.lines) if "tab completes" in row)
-        assert bottom - top - 2 == SHOWN
-        assert "more ━┓" in driven.lines[top]
+        assert bottom - first(driven) - 2 == shown
+        assert "more rows below" in driven.lines[bottom]
         assert "─ Runs " in driven.text
-        await driven.type("around")
-        await driven.shows("━ Command   Find the problems, requests and ended runs around a time. ━")
+        start = driven.lines[first(driven) + 1]
+        await driven.press("pagedown")
+        assert driven.lines[first(driven) + 1] != start
+        await driven.press("end")
+        assert "more rows below" not in driven.text
+        await driven.press("pageup", "home")
+        assert driven.lines[first(driven) + 1] == start
+
+
+async def test_what_a_command_does_is_whole_in_the_narrowest_frame(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
+        commands = list(list_commands(driven.app))
+        for typed in ("around", max(commands, key=lambda command: len(command.help)).name):
+            await driven.press("colon")
+            await driven.type(typed)
+            (command,) = (command for command in commands if command.name == typed)
+            await driven.shows(f"{command.help} ━")
+            await driven.press("escape")
 
 
 @pytest.mark.exhaustive

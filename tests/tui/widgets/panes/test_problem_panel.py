@@ -40,6 +40,22 @@ async def test_the_whole_panel() -> None:
         assert rows[-1].startswith("┗━ local · 127.0.0.1:40213 ━")
 
 
+async def test_a_message_that_is_wrapped_stays_in_its_column() -> None:
+    async with running(Stage(panel := ProblemPanel()), (80, 30)) as (app, pilot):
+        errors = [
+            {"field": "tags", "message": "May only name capabilities for which the deployment is certified now."},
+            {"field": "a_very_long_name_of_a_field_that_leaves_no_room", "message": "Required."},
+        ]
+        panel.show(entry(errors=errors[:1]))
+        await pilot.pause()
+        at = next(number for number, row in enumerate(lines_of(app)) if "fields" in row)
+        first, second = lines_of(app)[at : at + 2]
+        assert first.index("May only") == second.index("certified now")
+        panel.show(entry(errors=errors))
+        await pilot.pause()
+        assert "Required." in text_of(app)
+
+
 async def test_keys_copy_the_instance_and_the_support_block() -> None:
     async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
         panel.show(samples.refused())

@@ -564,10 +564,12 @@ class ListScreen(RecordScreen):
         if order is None:
             return line("")
         first = [key.words for key in self._sort if key.words]
+        column = next((column for column in self.spec.columns if column.id == order.field), None)
         # A list may have other times than that by which it is in order unasked.
         if self._sorts_by_time(order) and any(order.field == key.field for key in self.spec.sort):
+            if column is not None and self._is_other_time_shown(order):
+                first.append(column.title)
             return (label_span(", ".join([*first, "oldest first" if order.descending else "newest first"])),)
-        column = next((column for column in self.spec.columns if column.id == order.field), None)
         marks = self.console.chrome_glyphs
         # The heading, which is not always the word that filters use.
         title = order.field if column is None else column.title
@@ -577,6 +579,12 @@ class ListScreen(RecordScreen):
 
     def _sorts_by_time(self, order: SortKey) -> bool:
         return any(column.id == order.field and column.puts_newest_first for column in self.spec.columns)
+
+    def _is_other_time_shown(self, order: SortKey) -> bool:
+        """Return whether the rows seem to be in no order, by a time that is shown without the one that orders them."""
+        shown = self.table.shown_columns
+        times = {column.id for column in self.spec.columns if column.puts_newest_first and column.id != order.field}
+        return not self.table.shows_order and not times.isdisjoint(shown)
 
     def _show_order(self) -> None:
         order, table, own = self._order(), self.table, self.spec.sort

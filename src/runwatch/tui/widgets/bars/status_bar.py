@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.timer import Timer
 
+from runwatch.base.text import cell_width
 from runwatch.tui.core.jump_target import JumpTarget
 from runwatch.tui.core.key_bindings import BY_ID, PINNED, key_label
 from runwatch.tui.core.messages import HintClicked
@@ -91,10 +92,19 @@ class StatusBar(Bar):
             return self._selected
         pinned = self._pinned()
         if self._notice:
-            notice = [BarPart(self._notice)]
+            notice = [BarPart(self._fitting_notice(width))]
             return notice, pinned if measure_parts(notice) + MIN_GAP + measure_parts(pinned) <= width else ()
         hints = self._with_hidden_count([self._hint(hint) for hint in self._hints], self._fitting(width))
         return [*self._first(), *hints], pinned
+
+    def _fitting_notice(self, width: int) -> tuple[StyledSpan, ...]:
+        """Return the notice without the parts after its second one that have no room."""
+        if len(self._notice) != 1:
+            return self._notice
+        (text, role), dot = self._notice[0], f" {get_app(self).glyphs.dot} "
+        while cell_width(text) > width and text.count(dot) > 1:
+            text = line(text.rpartition(dot)[0])
+        return ((text, role),)
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Keep the text that is selected until it is not, also while its notice ends or the hints change."""

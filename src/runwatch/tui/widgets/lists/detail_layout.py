@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
     from runwatch.view.detail.sections import DetailLine, DetailSection
 
 LABEL_CELLS: Final = 26
-"""Maximum width of labels in a narrow pane; the value of a longer one is below it."""
+"""Maximum width of labels in a narrow pane; the value of a longer one is below it, unless all values have room."""
 
 MAX_LABEL_CELLS: Final = 36
-"""Maximum width of labels in a wide pane."""
+"""The same in a wide pane."""
 
 MIN_VALUE_CELLS: Final = 20
 """Minimum cells for a value beside its label; in a narrower window it starts below."""
 
 _CRUMB_CELLS: Final = 4
 """Cells of the sign of a link, and of the space before it."""
+
+_BELOW_CELLS: Final = 2
+"""Cells before a value that is below its label for lack of room."""
 
 _GUIDE_CELLS: Final = 2
 """Cells of a tree level."""
@@ -77,6 +80,7 @@ class DetailRow:
         part: Key of the innermost foldable part that contains the row; empty for none.
         head: The part whose heading this row is.
         plot: The plot that the row is part of.
+        entry: What the row was made of, such as a field: equal in another width; ``None`` for an empty row.
     """
 
     pieces: tuple[StyledSpan, ...]
@@ -85,6 +89,7 @@ class DetailRow:
     part: FoldKey = ()
     head: FoldHeader | None = None
     plot: PlotInSight | None = None
+    entry: object = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class DetailLayout:
         # The names of links stand under those of the last fields, their values too.
         labels = max(beside, label_cells([link.label for link in links], self.room))
         for link in links:
-            rows += self._field(_Field(link.label, link.text, ACCENT, self.crumb, link.target, labels))
+            rows += self._field(_Field(link.label, link.text, ACCENT, self.crumb, link.target, labels, link))
         while rows and rows[-1] is _EMPTY:
             rows.pop()
         return rows
@@ -123,8 +128,22 @@ class DetailLayout:
     def _labels_of(self, group: Sequence[DetailSection]) -> int:
         """Return the width of a group's labels in cells; 0 if values are below them."""
         plain = [entry for section in group if not section.is_tree for entry in section.lines]
-        widest = max((cell_width(text) for entry in plain for text in entry.text.splitlines()), default=0)
-        return label_cells([entry.label for entry in plain], self.room, widest)
+        values = [self._value_cells(entry) for entry in plain]
+        labels = [entry.label for entry in plain]
+        beside, longest = (
+            label_cells(labels, self.room, max(values, default=0)),
+            max(map(cell_width, labels), default=0),
+        )
+        # Longer labels get a column too where that breaks no value.
+        room, wide_room = self.room - (beside + 3 if beside else 2), self.room - longest - 3
+        if beside < longest <= self.room // 2 and not any(wide_room < cells <= room for cells in values):
+            return longest
+        return beside
+
+    def _value_cells(self, entry: DetailLine) -> int:
+        """Return the cells of the widest line of a value, with the sign of its link."""
+        lead = _CRUMB_CELLS * (entry.target is not None)
+        return lead + max(map(cell_width, entry.text.splitlines()), default=0)
 
     def _group(self, group: Sequence[DetailSection], labels: int) -> Iterator[DetailRow]:
         """Yield a heading and, unless it is folded, the rows below it."""
@@ -154,8 +173,9 @@ class DetailLayout:
         seen = PlotInSight(part, plot, place, plot.in_sight(place, self.room))
         day = plot.days[plot.chosen(place)]
         value = line(f"{day.name}  {day.words}", None)
+        entry = ("plot", part)
         for piece in plot.draw(place, self.room, self.glyphs):
-            yield DetailRow((piece,), value, day.target, part, plot=seen)
+            yield DetailRow((piece,), value, day.target, part, plot=seen, entry=entry)
 
     def _tree_line(self, visible: VisibleLine) -> Iterable[DetailRow]:
         """Return the rows of a tree line, after its guides."""
@@ -176,51 +196,52 @@ class DetailLayout:
         *before, (text, role) = pieces
         room = self.room - sum(cell_width(piece) for piece, _ in before) - cell_width(behind)
         shown = (*before, (truncate(text, max(1, room), self.glyphs.ellipsis), role))
-        return DetailRow((*shown, (line(behind), Role.QUIET)) if behind else shown, part=head.key, head=head)
+        pieces = (*shown, (line(behind), Role.QUIET)) if behind else shown
+        return DetailRow(pieces, part=head.key, head=head, entry=head.key)
 
     def _field_of(self, entry: DetailLine, labels: int) -> _Field:
         note = entry.note or entry.does or (self.crumb if entry.target is not None else "")
-        return _Field(entry.label, entry.text, entry.role, note, entry.target, labels)
+        return _Field(entry.label, entry.text, entry.role, note, entry.target, labels, entry, entry.hanging)
 
     def _field(self, it: _Field, part: FoldKey = (), guides: _Guides | None = None) -> list[DetailRow]:
-        """Return a label and its value: side by side, or the value below a long label or in a narrow window."""
+        """Return a label and its value, which begins in the column of values: beside a short label, below a long one.
+
+        In a narrow window all values are below their labels, and so is an id that is too long for its column.
+        """
         rows: list[DetailRow] = []
         label, mark = it.label, self.glyphs.ellipsis
         room = self.room if guides is None else max(1, self.room - guides.cells)
 
         def add(*pieces: StyledSpan) -> None:
             before = () if guides is None else ((guides.below if rows else guides.first, Role.QUIET),)
-            rows.append(DetailRow((*before, *pieces), it.text, it.target, part))
+            rows.append(DetailRow((*before, *pieces), it.text, it.target, part, entry=it.entry))
 
-        indent = it.labels + 3 if it.labels else 2 if label else 0
-        whole = cell_width(label) + 3 + max(map(cell_width, it.text.split("\n")))
-        is_beside = bool(it.labels) and "\n" not in it.text and whole + bool(it.note) * (3 + len(it.note)) <= room
-        if cell_width(label) > it.labels and is_beside:
-            # One row says it as well as two.
-            indent = cell_width(label) + 3
-        elif cell_width(label) > it.labels:
+        indent = it.labels + 3 if it.labels else _BELOW_CELLS if label else 0
+        word = it.text.partition(" ")[0]
+        cells = cell_width(word) + _CRUMB_CELLS * (it.note == self.crumb and word == it.text)
+        is_word = "\n" not in it.text and room - indent < cells <= room - _BELOW_CELLS
+        if cell_width(label) > it.labels or (is_word and label):
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
             label = line("")
-        word = it.text.partition(" ")[0]
-        cells = cell_width(word) + _CRUMB_CELLS * (it.note == self.crumb and word == it.text)
-        if "\n" not in it.text and room - indent < cells <= room - 2:
+        if is_word:
             # A word that is cut in two, such as an id, is neither read nor copied well.
-            indent = room - cells
-            if cell_width(label) >= indent:
-                add((label, Role.QUIET))
-                label = line("")
+            indent = _BELOW_CELLS
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
         if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:
             # Keep the sign of a link beside the last word, not on a line of its own.
             values = wrap_text(it.text, width - _CRUMB_CELLS)
+        column = cell_width(it.text[: it.hanging])
+        if column and len(values) > 1 and width - column >= MIN_VALUE_CELLS:
+            first, *others = wrap_text(line(it.text[it.hanging :], None), width - column)
+            values = (line(it.text[: it.hanging] + first, None), *(line(" " * column + row, None) for row in others))
         for number, value in enumerate(values):
             add((fit(line("") if number else label, indent), Role.QUIET), (value, it.role))
         if it.note and rows:
             beside = (line(f"   {it.note}"), Role.QUIET)
             if sum(cell_width(piece) for piece, _ in (*rows[-1].pieces, beside)) <= self.room:
-                rows[-1] = DetailRow((*rows[-1].pieces, beside), it.text, it.target, part)
+                rows[-1] = replace(rows[-1], pieces=(*rows[-1].pieces, beside))
             else:
                 add((line(" " * indent), Role.QUIET), label_span(it.note))
         return rows
@@ -254,7 +275,10 @@ def _guides(follows: tuple[bool, ...], room: int, signs: tuple[str, str, str], e
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A label and its value. ``labels`` is the width of labels in cells; 0 if the value is below."""
+    """A label and its value. ``labels`` is the width of labels in cells; 0 if the value is below.
+
+    The first characters of the value, as many as ``hanging``, have a column of their own if its rows have room for it.
+    """
 
     label: SafeText
     text: SafeText
@@ -262,6 +286,33 @@ class _Field:
     note: str
     target: object
     labels: int
+    entry: object
+    hanging: int = 0
+
+
+def find_entry_row(before: Sequence[DetailRow], rows: Sequence[DetailRow], cursor: int) -> int | None:
+    """Return the row that shows the same part of the cursor's entry, or of the one above an empty row.
+
+    Args:
+        before: The rows in which the cursor is.
+        rows: The rows of another layout.
+
+    Returns:
+        The nearest one, of several equal entries; ``None`` if the entry is gone.
+    """
+    while cursor > 0 and before[cursor].entry is None:
+        cursor -= 1
+    entry = before[cursor].entry if before else None
+    start = cursor
+    while start > 0 and before[start - 1].entry is entry:
+        start -= 1
+    is_it = [entry is not None and (row.entry is entry or row.entry == entry) for row in rows]
+    starts = [index for index, found in enumerate(is_it) if found and not (index and is_it[index - 1])]
+    if not starts:
+        return None
+    first = min(starts, key=lambda index: abs(index - start))
+    end = next((index for index in range(first, len(rows)) if not is_it[index]), len(rows))
+    return min(first + cursor - start, end - 1)
 
 
 def find_cursor_row(target: object, rows: Sequence[DetailRow], cursor: int) -> int:

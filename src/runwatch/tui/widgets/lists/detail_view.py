@@ -27,6 +27,7 @@ from runwatch.tui.widgets.lists.detail_layout import (
     DetailRow,
     PlotInSight,
     find_cursor_row,
+    find_entry_row,
     label_cells,
 )
 from runwatch.tui.widgets.lists.line_list import LineList
@@ -354,7 +355,10 @@ class DetailView(LineList, inherit_bindings=False):
         before, cursor = self._rows, self._cursor
         target = before[cursor].target if before else None
         self._rows = rows = self._rows_in(max(1, self.cells - MARGIN))
-        self._cursor = find_cursor_row(target, rows, max(0, min(self._cursor, len(rows) - 1)))
+        # The first row is where the cursor is before the user moves it.
+        found = find_entry_row(before, rows, cursor) if cursor > 0 else None
+        self._cursor = found if found is not None else find_cursor_row(target, rows, max(0, min(cursor, len(rows) - 1)))
+        is_in_sight = 0 <= cursor - round(self.scroll_y) < self.rows_in_sight
         self.set_size()
         if self._wanted_lead is not None and rows:
             self.go_to_target(self._wanted_lead)
@@ -362,6 +366,8 @@ class DetailView(LineList, inherit_bindings=False):
             self._refresh_changed(before, rows)
         else:
             self.refresh()
+            if is_in_sight:
+                self.show_cursor()
 
     def _rows_in(self, room: int) -> list[DetailRow]:
         """Return the rows of the fields at a width of ``room`` cells."""

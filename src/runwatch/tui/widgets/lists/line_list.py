@@ -322,8 +322,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.move_cursor(self._cursor + step)
 
     def action_move_page(self, pages: int) -> None:
-        """Move the cursor by pages, with one line of overlap."""
-        self.move_cursor(self._cursor + pages * max(1, self.rows_in_sight - 1))
+        """Move window and cursor by pages, with one line of overlap; the cursor keeps its row of the window."""
+        step = pages * max(1, self.rows_in_sight - 1)
+        index, top = self._cursor + step, round(self.scroll_y)
+        self._scroll_at_once(max(0, top + min(step, self.rows_below)))
+        self.move_cursor(index)
 
     def action_move_to(self, index: int) -> None:
         """Move the cursor to a line; a negative index counts from the end."""

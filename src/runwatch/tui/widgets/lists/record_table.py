@@ -40,7 +40,16 @@ from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
 from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id, short_id
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, fit, last_words, line, truncate
+from runwatch.view.text.safe_text import (
+    SafeText,
+    elide_middle,
+    elide_start,
+    fit,
+    last_words,
+    line,
+    truncate,
+    truncate_before,
+)
 from runwatch.view.text.styled_text import StyledText
 
 MARGIN: Final = 3
@@ -285,6 +294,11 @@ class RecordTable(LineList, inherit_bindings=False):
         return tuple(placed.column.id for placed in self._placed)
 
     @property
+    def shows_order(self) -> bool:
+        """Whether the head has the mark of the order; without room for it, only the frame says the order."""
+        return any(self._is_marked(placed) for placed in self._placed)
+
+    @property
     def wanted_cells(self) -> int:
         """The width in which every column is whole, with margin and scroll bar."""
         needs = self._used_needs(self._natural).values()
@@ -306,10 +320,7 @@ class RecordTable(LineList, inherit_bindings=False):
         segments = [to_segment(line(" " * MARGIN), style)]
         for number, placed in enumerate(self._placed, 1):
             role = ACCENT if self._is_sorted_by(placed.column) else Role.QUIET
-            title = self._title(placed.column)
-            if cell_width(title) > placed.width:
-                # The frame shows the sort order too.
-                title = line(placed.column.title)
+            title = self._title(placed.column) if self._is_marked(placed) else line(placed.column.title)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
             segments.append(self.piece(text, role, style))
             if self._skipped and number == FIXED_COLUMNS:
@@ -364,6 +375,8 @@ class RecordTable(LineList, inherit_bindings=False):
             text = cut(text, placed.width, mark)
         elif placed.column.elides_middle:
             text = elide_middle(text, placed.width, mark)
+        elif placed.column.keeps_last_part:
+            text = truncate_before(text, f" {glyphs.dot} ", placed.width, mark)
         if placed.column.keeps_last_words:
             text = last_words(text, placed.width)
         return fit(text, placed.width, placed.column.align, mark)
@@ -530,6 +543,9 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _is_sorted_by(self, column: Column[Any]) -> bool:
         return self._sorted_by is not None and self._sorted_by[0] == column.id
+
+    def _is_marked(self, placed: PlacedColumn) -> bool:
+        return self._is_sorted_by(placed.column) and cell_width(self._title(placed.column)) <= placed.width
 
     def _title(self, column: Column[Any]) -> SafeText:
         if self._sorted_by is None or self._sorted_by[0] != column.id:

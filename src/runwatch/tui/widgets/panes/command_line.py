@@ -28,13 +28,14 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.line_list import LineList
+from runwatch.tui.widgets.lists.rows_below import rows_below_text
 from runwatch.tui.widgets.panes.overlay import Overlay
 from runwatch.tui.widgets.panes.pane import BorderText
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, truncate
 
 SHOWN: Final = 8
-"""Suggestions visible at once."""
+"""Suggestions visible at once; more in a window where they are less than a third of it."""
 
 NAME_CELLS: Final = 24
 """Maximum width of a command in a narrow line, half of a wide one; longer ones are cut."""
@@ -56,12 +57,11 @@ class CommandLine(Overlay):
         Binding("tab", "complete", "complete", show=False),
         Binding("down,ctrl+n", "step(1)", "next", show=False),
         Binding("up,shift+tab", "step(-1)", "previous", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
     ]
     DEFAULT_CSS = """
     CommandLine {
-        & > LineList {
-            max-height: 8;
-        }
         & > Horizontal {
             height: 1;
         }
@@ -115,6 +115,12 @@ class CommandLine(Overlay):
         if self.query(LineInput):
             self._suggest("")
             self._input.focus()
+            self.watch(self._list, "scroll_y", self._count_rows_later, init=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        for lines in self.query(_Suggestions):
+            lines.styles.max_height = max(SHOWN, self.app.size.height // 3)
+        self._count_rows_later()
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         event.stop()
@@ -148,11 +154,29 @@ class CommandLine(Overlay):
             self._has_stepped = True
             self._list.move_cursor((self._list.cursor + step) % count)
 
+    def action_page(self, pages: int) -> None:
+        """Move by pages, and not beyond an end."""
+        self._has_stepped = True
+        self._list.action_move_page(pages)
+
+    def go_to_end(self, index: int) -> None:
+        """Move to the first suggestion, or to the last one for -1."""
+        self._has_stepped = True
+        self._list.action_move_to(index)
+
     def show_help(self) -> None:
         """Show what the command at the cursor does in the frame, if the list has no room for all of it."""
         text = self._list.cut_help
-        title = (label_span("Command   ", Role.PLAIN), (text, Role.QUIET)) if text else line("Command")
-        self.set_border_text(title=title)
+        name, about = label_span("Command   ", Role.PLAIN), (text, Role.QUIET)
+        self.set_border_text(title=(name, about) if text else line("Command"), short_title=(about,) if text else None)
+
+    def _count_rows_later(self) -> None:
+        self.call_after_refresh(self._count_rows)
+
+    def _count_rows(self) -> None:
+        """Say on the frame how many suggestions are below the window."""
+        for lines in self.query(_Suggestions):
+            self.set_border_text(age=rows_below_text(lines.rows_below if lines.display else 0))
 
     @property
     def _input(self) -> LineInput:
@@ -179,8 +203,7 @@ class CommandLine(Overlay):
         self._has_stepped = False
         found = suggest_commands(self._commands, text, self._recent)
         self._list.show(found)
-        more = len(found) - SHOWN
-        self.set_border_text(state=(label_span(f"{more} more" if more > 0 else ""),))
+        self._count_rows_later()
         self._say("")
         if text.strip(" :") and not found:
             self._show_state(line(self._why_nothing(text)), Role.QUIET)
@@ -221,13 +244,30 @@ class CommandLine(Overlay):
 
 
 class _CommandInput(LineInput):
+    """The input. A key that would move its cursor beyond the text is one of the suggestions."""
+
     def action_cursor_right(self, select: bool = False) -> None:
         """Complete at the end of the text, as ``tab`` does."""
-        owner = next((node for node in self.ancestors if isinstance(node, CommandLine)), None)
-        if owner is not None and not select and self.cursor_position == len(self.value):
-            owner.action_complete()
-        else:
+        if select or self.cursor_position < len(self.value):
             super().action_cursor_right(select)
+        else:
+            self._owner.action_complete()
+
+    def action_home(self, select: bool = False) -> None:
+        if select or self.cursor_position > 0:
+            super().action_home(select)
+        else:
+            self._owner.go_to_end(0)
+
+    def action_end(self, select: bool = False) -> None:
+        if select or self.cursor_position < len(self.value):
+            super().action_end(select)
+        else:
+            self._owner.go_to_end(-1)
+
+    @property
+    def _owner(self) -> CommandLine:
+        return next(node for node in self.ancestors if isinstance(node, CommandLine))
 
 
 class _Suggestions(LineList, inherit_bindings=False):

@@ -158,7 +158,11 @@ class ProblemPanel(Pane):
                 DetailSection(
                     _UNTITLED,
                     tuple(
-                        DetailLine(line("" if number else "fields"), line(f"{field.ljust(widest)}   {message}", None))
+                        DetailLine(
+                            line("" if number else "fields"),
+                            line(f"{field.ljust(widest)}   {message}", None),
+                            hanging=widest + 3,
+                        )
                         for number, (field, message) in enumerate(fields)
                     ),
                 )
