@@ -32,7 +32,7 @@ from runwatch.tui.flows.writes.write_sender import (
     profile_label,
 )
 from runwatch.tui.flows.writes.write_texts import request_text
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.sources.record_loader import is_list_loaded, load_records, read_object
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog, DialogText
 from runwatch.view.actions.dependents import describe_dependents, find_dependent_kinds, find_dependents

@@ -13,7 +13,7 @@ from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.flows.writes.write_sender import describe_created_record, find_id_member
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.sources.record_loader import read_object, reload_lists, store_record
 from runwatch.view.spec.action import Mutation
 from runwatch.view.text.glyphs import Role

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from runwatch.base.clock import format_iso
 from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.view.problems.journal_entries import ProblemEntry
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from textual.widget import Widget
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen, RecordScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.diff_view import DiffView
 from runwatch.tui.widgets.panes.pane import Pane

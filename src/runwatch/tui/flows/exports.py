@@ -39,7 +39,8 @@ from runwatch.view.text.safe_text import SafeText, line
 
 if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
-    from runwatch.tui.shell.console_screen import ConsoleScreen, RecordScreen
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.tui.shell.record_screen import RecordScreen
 
 _LONGEST_WRITE_S: Final = 600.0
 """How long it is said that a file is being written, at most: until it is written."""

@@ -21,7 +21,7 @@ from runwatch.records.run import Run
 from runwatch.records.template import Template
 from runwatch.tui.core.rendering import label_span, to_content
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem

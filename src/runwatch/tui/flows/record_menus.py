@@ -22,7 +22,8 @@ from runwatch.view.text.safe_text import SafeText, line, truncate
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-    from runwatch.tui.shell.console_screen import ConsoleScreen, RecordScreen
+    from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.tui.shell.record_screen import RecordScreen
 
 
 _PREVIEW_CELLS: Final = 120

@@ -15,7 +15,7 @@ from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.settings.declarations import OwnCommand
-    from runwatch.tui.shell.console_screen import RecordScreen
+    from runwatch.tui.shell.record_screen import RecordScreen
     from runwatch.view.table.rows import RecordRow
 
 MAX_ROWS: Final = 100

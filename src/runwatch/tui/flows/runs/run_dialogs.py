@@ -24,7 +24,7 @@ from runwatch.tui.flows.writes.write_sender import (
     make_typed_confirmation,
     profile_label,
 )
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.sources.record_loader import as_known_now, store_record
 from runwatch.tui.widgets.panes.confirm_dialog import DialogRow, DialogText, TypedConfirmation
 from runwatch.view.actions.form import render_request_body

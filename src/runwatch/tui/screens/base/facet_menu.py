@@ -15,7 +15,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
-    from runwatch.tui.shell.console_screen import RecordScreen
+    from runwatch.tui.shell.record_screen import RecordScreen
 
 MAX_COUNTED_ROWS: Final = 20_000
 """Rows of which values are counted, the first of the list; more would let the user wait."""

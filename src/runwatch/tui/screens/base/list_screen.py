@@ -14,7 +14,7 @@ from runwatch.store.state.freshness import LoadState, PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import RecordScreen
+from runwatch.tui.shell.record_screen import RecordScreen
 from runwatch.tui.shell.undo_stack import LocalChange
 from runwatch.tui.sources.list_model import ListModel
 from runwatch.tui.sources.row_sources import RowSource
