@@ -176,7 +176,7 @@ async def test_nothing_is_sent_before_the_dialog_is_confirmed_and_a_lost_answer_
         then = mutation_of(case).then
         # What took effect comes first in the notice.
         done = re.compile(
-            "done +new_0001 +ready|is in use|shown only once"
+            "done +new_0001 +ready|Model saved|is in use|shown only once"
             if then is None
             else "━ Test (it, step 3 of 4|a connection)"
         )

@@ -97,12 +97,12 @@ COLUMNS: Final = (
     id_column("run|id|execution_id=id"),
     column(
         "reason|why", lambda it: end_reason(it.reason, parse_packet(it.decision_packet)), title="why", cell=_reason,
-        min_cells=20, whole_first=True,
+        min_cells=10, whole_first=True,
     ),
     column(
         "model", lambda it: find_selected_option(it).model_key, cell=_model,
-        sort_key=lambda it: model_name(find_selected_option(it).model_key), min_cells=8, elides_middle=True,
-        keeps_difference=True,
+        sort_key=lambda it: model_name(find_selected_option(it).model_key), min_cells=16, max_cells=32,
+        elides_middle=True, keeps_difference=True,
     ),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=(*AMOUNT_WORDS, *NO_CHARGE.split())),
     column(

@@ -202,6 +202,16 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
 
+async def test_receipts_that_were_never_read_have_no_sum(tmp_path: Path) -> None:
+    broken = service()
+    broken.say("GET", "/v1/receipts", Said(500, problem("internal_error")))
+    async with console(broken, tmp_path, size=WIDE, open_at="receipts") as driven:
+        await driven.comes("error 500")
+        await driven.press("dollar_sign")
+        await driven.comes(re.compile("━ Spend ━.*Nothing is read yet", re.DOTALL))
+        assert "0.00 USD" not in driven.text
+
+
 async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:
     async with console(service(days=(("2026-11-21", 0.12),)), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")

@@ -140,10 +140,12 @@ class ReceiptsScreen(ResourceScreen):
         if not self._shows_spend:
             super().show_detail()
             return
-        view = self.query_one("#fields", DetailView)
+        view, state = self.query_one("#fields", DetailView), self._source.state()
         sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
         is_whole = self._source.end_is_proven()
-        if sums is None:
+        if state.age_s is None and not self.listing.shown:
+            view.show([text_section(*self.unread_lines(self.spec, state), role=Role.QUIET)])
+        elif sums is None:
             self._left_line = view.cursor if self._left_line is None else self._left_line
             view.show([text_section(line(f"adding up{self.console.glyphs.ellipsis}"), role=Role.QUIET)])
         else:
