@@ -53,6 +53,14 @@ async def test_sections_fields_notes_and_links_are_drawn() -> None:
         assert "run         3fd2…9911   ›" in rows
 
 
+async def test_what_precedes_all_sections_is_wrapped() -> None:
+    async with staged(30, size=(80, 30)) as (app, view, pilot):
+        view.show(samples.sections(), head=[label_span("Receipts hold neither prompt nor output.")])
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[1:4]]
+        assert rows == ["Receipts hold neither", "prompt nor output.", ""]
+
+
 async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -> None:
     async with staged(30, size=(80, 30)) as (app, view, pilot):
         view.show([field("a_label_that_is_long", "a value of some length, which is wrapped")])

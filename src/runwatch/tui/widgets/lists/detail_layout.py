@@ -112,7 +112,8 @@ class DetailLayout:
     def rows(
         self, sections: Sequence[DetailSection], links: Sequence[DetailLink], head: Sequence[StyledSpan]
     ) -> list[DetailRow]:
-        rows: list[DetailRow] = [DetailRow(tuple(head)), _EMPTY] if head else []
+        rows = [DetailRow(((piece, role),)) for text, role in head for piece in wrap_text(text, self.room)]
+        rows += [_EMPTY] * bool(rows)
         beside = 0
         for group in _groups(sections):
             beside = self._labels_of(group)
