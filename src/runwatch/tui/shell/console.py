@@ -190,8 +190,9 @@ class Console(WidgetApp):
 
     def render_context(self) -> RenderContext:
         return RenderContext(
-            self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names()
-        )
+            self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names(),
+            lost_at=None if self.session is None else self.session.live.connection.lost_since,
+        )  # fmt: skip
 
     def _known_names(self) -> Mapping[str, str]:
         """Return the names of the saved models that are known, by id; the same object until one of them changes.

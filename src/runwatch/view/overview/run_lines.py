@@ -87,7 +87,7 @@ def _oldest(known: RunCounts, context: RenderContext) -> list[LinkedLine]:
     if not dated:
         return [()]
     _, run = min(dated, key=lambda pair: pair[0])
-    age = elapsed_clock(run.running_s(context.now))
+    age = elapsed_clock(run.running_s(context.now, context.lost_at))
     return [
         (
             make_plain_span("oldest "),

@@ -104,7 +104,7 @@ def _run(facts: RunFacts, context: RenderContext) -> CellText:
 
 
 def _elapsed(facts: RunFacts, context: RenderContext) -> CellText:
-    seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now)
+    seconds = facts.took_s.value if facts.is_final else facts.running_s(context.now, context.lost_at)
     return line(context.glyphs.unknown) if seconds is None else elapsed_clock(seconds)
 
 
@@ -312,7 +312,7 @@ def _used(facts: RunFacts, _: object, context: RenderContext) -> CellText | None
 def _took(facts: RunFacts, _: object, context: RenderContext) -> CellText | None:
     if facts.is_final:
         return _known(facts.took_s, duration(facts.took_s.value), context)
-    running = facts.running_s(context.now)
+    running = facts.running_s(context.now, context.lost_at)
     return None if running is None else elapsed_clock(running)
 
 

@@ -265,20 +265,23 @@ class RunFacts(NamedTuple):
             span = Decimal(str((ended.value - created).total_seconds()))
         return _first((totals.runtime_s, FROM_RECEIPT), (span, ended.source))
 
-    def running_s(self, now: datetime) -> float | None:
+    def running_s(self, now: datetime, lost_at: datetime | None = None) -> float | None:
         """Return how long a live run has been running, in seconds; ``None`` if its beginning is unknown."""
         created = self.run.created_at
-        return None if created is None else max(0.0, (self.counts_until(now) - created).total_seconds())
+        return None if created is None else max(0.0, (self.counts_until(now, lost_at) - created).total_seconds())
 
-    def counts_until(self, now: datetime) -> datetime:
+    def counts_until(self, now: datetime, lost_at: datetime | None = None) -> datetime:
         """Return until when a live run is known to go on.
 
         It counts on for a while after the last read or event, and then stops until the next: the run may have ended.
+        Where the service does not respond since ``lost_at``, it stops there.
         """
         if self.stored is None:
             return now
         last = self.last_event.at if self.last_event is not None else None
-        return min(now, max(self.stored.seen_at, last or self.stored.seen_at) + COUNTS_ON)
+        known = max(self.stored.seen_at, last or self.stored.seen_at)
+        until = min(now, known + COUNTS_ON)
+        return until if lost_at is None else max(known, min(until, lost_at))
 
     @property
     def cancelled_by(self) -> SourcedValue[str]:

@@ -92,7 +92,7 @@ def timeline_sections(
     if trace.first_at is None or trace.last_at is None or not bars:
         nothing = line("No event of this run has a time yet, so there is nothing to draw.")
         return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
-    now = trace.last_at if trace.is_over else max(trace.last_at, facts.counts_until(context.now))
+    now = trace.last_at if trace.is_over else max(trace.last_at, facts.counts_until(context.now, context.lost_at))
     scale = _Scale(trace.first_at, now, max(now, until or now))
     room = room_of([bar.label for bar in (*bars, *whole)])
     drawn = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room, context, whole)))

@@ -39,7 +39,7 @@ class TimedContext(RenderContext):
         setting = object.__setattr__
         setting(self, "_moment", context.now)
         setting(self, "asked", 0)
-        for name in ("glyphs", "time", "zone", "service", "names"):
+        for name in ("glyphs", "time", "zone", "service", "names", "lost_at"):
             setting(self, name, getattr(context, name))
 
     @property

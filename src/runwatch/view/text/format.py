@@ -55,6 +55,7 @@ class RenderContext:
         zone: The zone for ``local`` times; ``None`` means the machine's.
         service: How a command in a shell calls the service that the record is from.
         names: The names of saved models by their id, as far as known.
+        lost_at: Since when the service does not respond: nothing later is known of its runs. ``None`` while it does.
     """
 
     now: datetime
@@ -63,6 +64,7 @@ class RenderContext:
     zone: tzinfo | None = None
     service: ShellService = ANY_SERVICE
     names: Mapping[str, str] = field(default_factory=dict, compare=False)
+    lost_at: datetime | None = None
 
 
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:
