@@ -55,8 +55,9 @@ def test_a_command_names_its_lists_in_the_singular_or_the_plural(kind: str, tmp_
         ("run = []", "'commands.ticket.run' must be a program and its arguments, each a text of its own"),
         ('run = ["{id}"]', "'commands.ticket.run' begins with a placeholder; the program has a fixed name"),
         ('run = ["jq", "{ids}"]', "'commands.ticket.run' has an unknown placeholder; did you mean {id}?; there are"),
+        ('run = ["x", "{profle}"]', "'commands.ticket.run' has an unknown placeholder; did you mean {profile}?; there"),
         (
-            'run = ["awk", "{NF}"]',
+            'run = ["awk", "{print}"]',
             "'commands.ticket.run' has an unknown placeholder; there are {id}, {kind}, {profile}, "
             "{service}, {record.MEMBER}; {{WORD}} stands for {WORD} itself",
         ),

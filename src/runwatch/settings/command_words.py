@@ -16,6 +16,11 @@ NAMES: Final = ("id", "kind", "profile", "service")
 RECORD: Final = "record."
 """Before the path of a member of the record."""
 
+NEAR: Final = 0.7
+"""Minimum similarity of an unknown placeholder to one that is suggested for it. Most words in braces are no misspelt
+placeholder but a part of a program, such as ``{print}`` in one of awk.
+"""
+
 _URL: Final = ":url"
 _PLACEHOLDER: Final = lazy_pattern(r"\{\{([\w.:]+)\}\}|\{([A-Za-z_][\w.]*(?::\w+)?)\}")
 """``{{name}}``, which stands for ``{name}`` itself, or ``{name}``. Other braces, as in a program of jq, are text."""
@@ -36,7 +41,7 @@ def find_wrong_placeholder(words: Sequence[str]) -> str:
         plain = name.removesuffix(_URL)
         if plain in NAMES or (plain.startswith(RECORD) and len(plain) > len(RECORD)):
             continue
-        near = closest_word(plain, NAMES)
+        near = closest_word(plain, NAMES, NEAR)
         known = ", ".join(f"{{{known}}}" for known in (*NAMES, f"{RECORD}MEMBER"))
         guess = f"; did you mean {{{near}}}?" if near else ""
         return f"has an unknown placeholder{guess}; there are {known}; {{{{WORD}}}} stands for {{WORD}} itself"
