@@ -89,6 +89,14 @@ async def test_what_is_beside_a_label_is_shown_whole_on_rows_of_its_own() -> Non
         assert CHOSEN == ["three"]
 
 
+async def test_a_label_takes_the_room_that_the_texts_beside_leave_free() -> None:
+    long = "needs_review · sources_worst_of_all_checks"
+    app, _ = await opened(MenuItem(line(long), ITEMS[0].target, line("2")), MenuItem(line("x"), ITEMS[0].target))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert [row.strip("┃ ") for row in lines_of(app)[-3:-1]] == [f"▸ {long}   2", "x"]
+
+
 async def test_what_is_off_cannot_be_chosen() -> None:
     app, menu = await opened(*ITEMS)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -27,7 +27,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, fit, line, truncate
 
 LABEL_CELLS: Final = 36
-"""Maximum width of a label; longer ones are cut."""
+"""Maximum width of a label that takes room from the texts beside the labels; longer ones are cut."""
 
 NOTE_ROWS: Final = 3
 """Maximum rows of the text beside a label."""
@@ -212,14 +212,16 @@ class _Items(LineList, inherit_bindings=False):
 
     def _widths(self, width: int) -> tuple[int, int, int]:
         """Return the cells of labels, keys and notes."""
-        labels = min(max(cell_width(item.label) for item in self._items), LABEL_CELLS)
         keys = max(cell_width(item.key) for item in self._items)
         keys += _GAP * bool(keys)
-        return labels, keys, max(0, width - _CURSOR_CELLS - labels - _GAP - keys)
+        room = max(0, width - _CURSOR_CELLS - _GAP - keys)
+        free = room - max(cell_width(_text_beside(item)) for item in self._items)
+        labels = min(max(cell_width(item.label) for item in self._items), max(free, LABEL_CELLS))
+        return labels, keys, max(0, room - labels)
 
     def _rows_beside(self, item: MenuItem, cells: int) -> tuple[SafeText, ...]:
         """Return the rows of the text beside a label; the last one has the rest of a text that is too long."""
-        text = item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
+        text = _text_beside(item)
         rows = wrap_text(text, cells) if cells > 0 else (text,)
         return (*rows[: NOTE_ROWS - 1], line(" ".join(rows[NOTE_ROWS - 1 :]))) if len(rows) > NOTE_ROWS else rows
 
@@ -257,6 +259,10 @@ class _Items(LineList, inherit_bindings=False):
         menu = self.parent
         assert isinstance(menu, Menu)
         menu.choose(self._items[self.cursor])
+
+
+def _text_beside(item: MenuItem) -> SafeText:
+    return item.note if item.disabled_reason is None else line(f"off: {item.disabled_reason}")
 
 
 _CURSOR_CELLS: Final = 2
