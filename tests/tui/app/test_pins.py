@@ -195,6 +195,21 @@ async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(t
         await driven.until(lambda: bar(driven) == "", "the line to go")
 
 
+async def test_tabs_without_room_for_kinds_show_names_alone(tmp_path: Path) -> None:
+    service = noon.service()
+    names = ("Sample Cedar Deep (slow)", "Sample Cedar Standard", "Sample Ember Small", "Sample River Pro")
+    arms = [resources.arm(f"arm_{number}", display_name=name) for number, name in enumerate(names)]
+    service.say("GET", "/v1/arms", Said(200, {"arms": [dict(arm.raw) for arm in arms], "next_cursor": None}))
+    async with console(service, tmp_path, size=(80, 24), open_at="arms", until="Cedar") as driven:
+        for number, name in enumerate(names):
+            await driven.select(f"arm_{number}")
+            await driven.reaches(f"Pinned saved model {name}", "b")
+            if number == 1:
+                assert bar(driven) == f"1 saved model {names[0]}  2 saved model {names[1]}"
+        assert bar(driven) == "1 Sample C… (slow)  2 Sample C…tandard  3 Sample E…r Small  4 Sample River Pro"
+        await driven.reaches(f"1  saved model {names[0]}", "B")
+
+
 async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> None:
     service = noon.service()
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))

@@ -122,6 +122,7 @@ class PinBoard:
             PinTab(
                 number,
                 self.label(pin),
+                self._short_label(pin),
                 is_active=pin.target == looked_at,
                 is_changed=bool(pin.seen) and self._present.get(pin.target, pin.seen) != pin.seen,
                 is_gone=pin.target in self._gone,
@@ -131,20 +132,31 @@ class PinBoard:
 
     def label(self, pin: Pin) -> SafeText:
         """Return the user's name of a pin, the label of its run, or one made of its target."""
-        name = pin.name or self._run_labels.get(pin.target.ids[0] if pin.target.form == "record" else "", "")
-        return line(name, 60) if name else self.target_text(pin.target)
+        return self._given_name(pin) or self.target_text(pin.target)
+
+    def _short_label(self, pin: Pin) -> SafeText:
+        """Return the label without the kind of a record."""
+        return self._given_name(pin) or self._target_words(pin.target)[1]
+
+    def _given_name(self, pin: Pin) -> SafeText:
+        return line(pin.name or self._run_labels.get(pin.target.ids[0] if pin.target.form == "record" else "", ""), 60)
 
     def target_text(self, target: PinTarget) -> SafeText:
         """Describe a target in a few words."""
+        return line(" ".join(filter(None, self._target_words(target))))
+
+    def _target_words(self, target: PinTarget) -> tuple[SafeText, SafeText]:
+        """Return the kind of a target that is a record, else an empty text, and its name, filter or comparison."""
         glyphs = self._app.glyphs
         ids = [short_id(id, glyphs) for id in target.ids]
         if target.form == "filter":
-            return line(f"{target.screen} {target.filter}", 60)
+            return line(""), line(f"{target.screen} {target.filter}", 60)
         if target.form == "comparison":
-            return line(" \u2260 ".join(ids))
+            return line(""), line(" \u2260 ".join(ids))
         spec, session = resource_named(target.screen), self._session
         known = session and session.store.get(session.scope.profile, spec.kind, target.ids[0])
-        return spec.title_of(spec.subject(known.record), glyphs) if known else line(f"{spec.singular} {ids[0]}")
+        name = spec.short_name(spec.subject(known.record), glyphs) if known else ids[0]
+        return line(spec.singular), line(name)
 
     def find(self, target: PinTarget) -> int | None:
         return next((index for index, pin in enumerate(self.pins) if pin.target == target), None)

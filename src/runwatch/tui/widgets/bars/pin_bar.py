@@ -12,8 +12,8 @@ from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, line
 
-_LABEL_CELLS: Final = (32, 24, 18, 14, 11, 8, 6)
-"""Widths of a label to try; below the last one, only numbers and marks are left."""
+_LABEL_CELLS: Final = range(32, 5, -1)
+"""Widths of a short label to try, the widest first; below the last one, only numbers and marks are left."""
 
 CHANGED: Final = "±"
 """Before a pin that changed. No state of a run has this glyph: what changed may have ended."""
@@ -24,6 +24,8 @@ class PinTab(NamedTuple):
 
     Attributes:
         number: From 1.
+        label: Shown where all tabs have room for theirs.
+        short_label: The label without the kind of a record; cut in the middle if there is less room.
         is_active: Whether it is what is looked at.
         is_changed: Whether it changed since one looked.
         is_gone: Whether its record does not exist any more.
@@ -31,6 +33,7 @@ class PinTab(NamedTuple):
 
     number: int
     label: SafeText
+    short_label: SafeText
     is_active: bool = False
     is_changed: bool = False
     is_gone: bool = False
@@ -60,17 +63,20 @@ class PinBar(Bar):
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the tabs, with labels as wide as there is room for."""
-        parts: list[BarPart] = []
+        mark = get_app(self).glyphs.ellipsis
+        parts = [self._part(tab, tab.label) for tab in self._tabs]
         for cells in (*_LABEL_CELLS, 0):
-            parts = [self._part(tab, cells) for tab in self._tabs]
             if measure_parts(parts) <= width:
                 break
+            parts = [
+                self._part(tab, elide_middle(tab.short_label, cells, mark) if cells else None) for tab in self._tabs
+            ]
         return parts, ()
 
     def part_clicked(self, target: object) -> None:
         self.call_later(self.run_action, f"app.go_to_pin({target})")
 
-    def _part(self, tab: PinTab, cells: int) -> BarPart:
+    def _part(self, tab: PinTab, label: SafeText | None) -> BarPart:
         app = get_app(self)
         role = ACCENT if tab.is_active else Role.QUIET
         number = f"[{tab.number}]" if tab.is_active and app.palette.is_plain else str(tab.number)
@@ -79,7 +85,6 @@ class PinBar(Bar):
             pieces.append(label_span(f" {app.glyphs.bad} gone", Role.BAD))
         elif tab.is_changed:
             pieces.append(label_span(f" {app.glyphs.plain(CHANGED)}", Role.WARN))
-        if cells:
-            label = elide_middle(tab.label, cells, app.glyphs.ellipsis)
+        if label:
             pieces.append((line(f" {label}"), ACCENT if tab.is_active else Role.PLAIN))
         return BarPart(tuple(pieces), target=tab.number, gap=2)
