@@ -148,6 +148,18 @@ async def test_the_search_looks_through_every_part_and_opens_places_of_the_manua
         assert manual_shows(driven) == "Pages of the manual"
 
 
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 36)])
+async def test_found_paragraphs_have_the_rows_of_their_text_and_no_other(size: tuple[int, int], tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=size) as driven:
+        await driven.press("question_mark", "slash")
+        await driven.type("verdict")
+        view = driven.app.screen.query_one("#help-text", DetailView)
+        for part in (part for part in view._sections if ": " in part.title):
+            for entry in part.lines:
+                rows = sum(row.entry is entry for row in view._rows)
+                assert rows == len(entry.text.splitlines()), entry.text
+
+
 @pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
 async def test_it_is_left_to_where_one_was(key: str, tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:

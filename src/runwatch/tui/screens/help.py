@@ -25,7 +25,7 @@ from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
-from runwatch.tui.widgets.lists.detail_layout import LABEL_CELLS
+from runwatch.tui.widgets.lists.detail_layout import LABEL_CELLS, LINK_CELLS
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.sections import DetailLine, DetailSection
@@ -224,7 +224,7 @@ class HelpScreen(CoveringScreen):
         ]
         return [
             *search_sections(parts, self._search),
-            *search_manual(self._search, self._cells, glyphs=self.console.glyphs),
+            *search_manual(self._search, self._cells - LINK_CELLS, glyphs=self.console.glyphs),
         ]
 
     @property
@@ -281,11 +281,19 @@ class HelpScreen(CoveringScreen):
 
 
 def _with_even_labels(sections: Sequence[DetailSection]) -> list[DetailSection]:
-    """Return sections whose labels have one width, so that the texts beside them stand in one column."""
+    """Return sections whose labels have one width, so that the texts beside them stand in one column.
+
+    Those without labels, such as paragraphs of the manual, have the whole row.
+    """
     widths = (cell_width(entry.label) for section in sections for entry in section.lines)
     cells = max((width for width in widths if width <= LABEL_CELLS), default=0)
 
     def padded(entry: DetailLine) -> DetailLine:
         return replace(entry, label=fit(entry.label, cells)) if cell_width(entry.label) < cells else entry
 
-    return [replace(section, lines=tuple(map(padded, section.lines))) for section in sections]
+    return [
+        replace(section, lines=tuple(map(padded, section.lines)))
+        if any(entry.label for entry in section.lines)
+        else section
+        for section in sections
+    ]

@@ -28,7 +28,7 @@ MAX_LABEL_CELLS: Final = 36
 MIN_VALUE_CELLS: Final = 20
 """Minimum cells for a value beside its label; in a narrower window it starts below."""
 
-_CRUMB_CELLS: Final = 4
+LINK_CELLS: Final = 4
 """Cells of the sign of a link, and of the space before it."""
 
 _BELOW_CELLS: Final = 2
@@ -143,7 +143,7 @@ class DetailLayout:
 
     def _value_cells(self, entry: DetailLine) -> int:
         """Return the cells of the widest line of a value, with the sign of its link."""
-        lead = _CRUMB_CELLS * (entry.target is not None)
+        lead = LINK_CELLS * (entry.target is not None)
         return lead + max(map(cell_width, entry.text.splitlines()), default=0)
 
     def _group(self, group: Sequence[DetailSection], labels: int) -> Iterator[DetailRow]:
@@ -219,7 +219,7 @@ class DetailLayout:
 
         indent = it.labels + 3 if it.labels else _BELOW_CELLS if label else 0
         word = it.text.partition(" ")[0]
-        cells = cell_width(word) + _CRUMB_CELLS * (it.note == self.crumb and word == it.text)
+        cells = cell_width(word) + LINK_CELLS * (it.note == self.crumb and word == it.text)
         is_word = "\n" not in it.text and room - indent < cells <= room - _BELOW_CELLS
         if cell_width(label) > it.labels or (is_word and label):
             # Paths differ at their ends.
@@ -230,9 +230,9 @@ class DetailLayout:
             indent = _BELOW_CELLS
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
-        if it.note == self.crumb and width > 2 * _CRUMB_CELLS and cell_width(values[-1]) > width - _CRUMB_CELLS:
+        if it.note == self.crumb and width > 2 * LINK_CELLS and cell_width(values[-1]) > width - LINK_CELLS:
             # Keep the sign of a link beside the last word, not on a line of its own.
-            values = wrap_text(it.text, width - _CRUMB_CELLS)
+            values = wrap_text(it.text, width - LINK_CELLS)
         column = cell_width(it.text[: it.hanging])
         if column and len(values) > 1 and width - column >= MIN_VALUE_CELLS:
             first, *others = wrap_text(line(it.text[it.hanging :], None), width - column)
