@@ -649,6 +649,21 @@ async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path
         assert "resume" not in driven.lines[-1]
 
 
+@pytest.mark.parametrize("merged", [False, True])
+async def test_the_key_that_follows_resumes_a_paused_tail(tmp_path: Path, *, merged: bool) -> None:
+    growing = Growing(many_events(30))
+    async with console(noon.service(events=growing), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.reaches("30 events", *(("space", "L") if merged else ("enter",)))
+        await driven.reaches("PAUSED by P", "k", "P")
+        assert ("Tail of 1 run · 1 live" in driven.text) == merged
+        growing.add(40)
+        await driven.comes("+1 new")
+        await driven.reaches("31 events", "f")
+        assert "PAUSED" not in driven.text
+        assert "follow ━┓" in driven.text
+
+
 async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, open_at="arms") as driven:
 

@@ -54,6 +54,10 @@ class EventScreen(ConsoleScreen):
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
         self.show_tail()
 
+    async def on_event_log_resume_asked(self) -> None:
+        if self.is_paused:
+            await self.run_action("pause")
+
     def action_toggle_context(self) -> None:
         """Switch between hiding other events and only highlighting matches."""
         self.notify_user(self.tail.toggle_context())

@@ -84,7 +84,7 @@ class MergedTailScreen(EventScreen):
         self._passed = PassedRuns()
         self._unseen = 0
         self._filter = self._stored_filter = ""
-        self._left_out = 0
+        self._left_out = self._live_count = 0
         self._noted: tuple[SafeText, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -317,11 +317,11 @@ class MergedTailScreen(EventScreen):
     def _title(self) -> str:
         assert self._events is not None
         session, runs = self.console.session, self._events.run_ids
-        number = len(self._followed) if session is None else sum(is_live(session, run_id) for run_id in self._followed)
+        if not self.tail.is_paused:
+            self._live_count = sum(session is None or is_live(session, run_id) for run_id in self._followed)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
-        # How many are live now is not what paused events show.
-        live = "" if self.tail.is_paused else f" {self.console.glyphs.dot} {number} live"
+        live = f" {self.console.glyphs.dot} {self._live_count} live"
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         return f"Tail of {many}{live}{more}{unseen}"
 

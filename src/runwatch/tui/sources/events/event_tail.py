@@ -41,7 +41,6 @@ class EventTail:
 
     Attributes:
         events: What is shown; ``None`` for nothing.
-        is_paused: Whether the user has paused these events.
         refusal: Why the last filter cannot be read; empty if it can.
     """
 
@@ -64,7 +63,6 @@ class EventTail:
         self._is_merged = False
         self._has_news = False
         self._is_reading = False
-        self.is_paused = False
         self._debounce: Timer | None = None
         self._search = EventSearch(screen, lambda: self.length, show=self._show_matches, failed=changed)
         self._kept_filter: EventFilter | None = None
@@ -97,7 +95,7 @@ class EventTail:
     def clear(self) -> None:
         """Show no events, and remove filter and pause."""
         self.events = self._lines = self._kept_filter = None
-        self._has_news = self.is_paused = False
+        self._has_news = self._log.is_paused = False
         self._search.clear()
         self._log.highlighter = None
         self._log.empty_text = ()
@@ -108,12 +106,17 @@ class EventTail:
         return self._lines is not None
 
     @property
+    def is_paused(self) -> bool:
+        """Whether the user has paused these events."""
+        return self._log.is_paused
+
+    @property
     def length(self) -> int:
         return 0 if self._lines is None else self._lines.events_count
 
     def pause(self, *, is_paused: bool) -> None:
         """Leave the events as they are, or show those stored meanwhile."""
-        self.is_paused = is_paused
+        self._log.is_paused = is_paused
         self.grow()
 
     def grow(self) -> None:

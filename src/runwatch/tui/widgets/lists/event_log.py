@@ -112,6 +112,9 @@ class EventLog(LineList, inherit_bindings=False):
 
         following: bool
 
+    class ResumeAsked(Message):
+        """The user wants to follow the end of paused events."""
+
     @dataclass(eq=False, repr=False)
     class LineOpened(Message):
         """The user opened the event on a line."""
@@ -124,6 +127,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._count = self._source.count()
         self._seen = self._source.end()
         self._following = following
+        self.is_paused = False
         self._wraps = False
         self._side = 0
         self._cached: dict[int, EventLine | None] = {}
@@ -304,7 +308,10 @@ class EventLog(LineList, inherit_bindings=False):
             super().action_move(step)
 
     def action_follow(self) -> None:
-        self.set_following(not self._following)
+        """Follow the end, or stop; paused events have no end to follow before they are resumed."""
+        if self.is_paused:
+            self.post_message(self.ResumeAsked())
+        self.set_following(self.is_paused or not self._following)
 
     def action_follow_end(self) -> None:
         self.set_following(True)
