@@ -138,7 +138,7 @@ def test_an_event_says_that_a_run_is_live_and_a_run_just_read_counts_on() -> Non
     stored, now = StoredRecord(run, created, 0.0), created + timedelta(hours=1)
     assert RunFacts(run, last_event=later, stored=stored).running_s(now) == 30 + COUNTS_ON.total_seconds()
     # Where the service is lost, it stops there, but not before what is known.
-    lost = later.at + timedelta(seconds=4)
+    lost = created + timedelta(seconds=34)
     assert RunFacts(run, last_event=later, stored=stored).running_s(now, lost) == 34
     assert RunFacts(run, last_event=later, stored=stored).running_s(now, lost - timedelta(seconds=20)) == 30
     assert RunFacts(run).running_s(now) == 3600
