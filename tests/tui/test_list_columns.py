@@ -74,7 +74,7 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
 
 
 @pytest.mark.parametrize(
-    ("zeros", "reason", "cells"), [(21, "no_arm", 65), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
+    ("zeros", "reason", "cells"), [(21, "no_arm", 68), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
 )
 async def test_a_detail_has_the_room_that_its_list_does_not_need(
     tmp_path: Path, zeros: int, reason: str, cells: int
