@@ -65,7 +65,7 @@ MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
 
 USUAL_CELLS: Final = 28
-"""So many cells of a text below the first window count where there is no room for all columns whole."""
+"""Most cells that a text below the first window counts for, where there is no room for all columns whole."""
 
 MAX_COMPARED_TEXTS: Final = 200
 """Maximum number of texts of a column that are compared to find out where to cut them."""
