@@ -252,7 +252,7 @@ def test_a_title_names_a_record_as_people_do(record: Any, title: str) -> None:
     ("record", "reason"),
     [
         (resources.arm(status_reason="endpoint_unreachable"), "no response"),
-        (resources.agent_arm(status_reason=None), "disconnected or removed"),
+        (resources.agent_arm(status_reason=None), "suspended: disconnected or removed"),
         (resources.verifier(status="degraded", status_reason="authentication_failed"), "its key is missing or refused"),
     ],
 )

@@ -185,12 +185,17 @@ class CallExecutor:
         history: AttemptHistory,
         attempt: _Attempt,
     ) -> tuple[T, HttpResponse]:
+        # Errors are raised outside the handlers: as their context, the caught ones would keep the frames that hold the
+        # request and the body, and so perhaps the key.
+        lost = None
         try:
             response = await self._transport.send(call.request)
-        except ConnectionLostError as lost:
+        except ConnectionLostError as error:
+            lost = error
+        if lost is not None:
             attempt.error = lost.kind
             attempt.received_bytes = lost.received_bytes
-            raise error_builder.build_no_response(lost, call, history, self._target) from None
+            raise error_builder.build_no_response(lost, call, history, self._target)
         attempt.response = response
         attempt.ended = self._clock.monotonic()
         if not response.is_success:
@@ -205,8 +210,9 @@ class CallExecutor:
                 raise UnreadableBodyError(response.flaw)
             return await read(response), response
         except UnreadableBodyError as error:
-            attempt.error = UNUSABLE_ERROR
-            raise error_builder.build_unusable_response(str(error), response, call, history) from None
+            reason = str(error)
+        attempt.error = UNUSABLE_ERROR
+        raise error_builder.build_unusable_response(reason, response, call, history)
 
     def _close_gate(self, problem: Problem, response: HttpResponse, call: OperationCall) -> float:
         """Close the gate after a 429 and return the seconds. Any code but ``quota_exceeded`` holds the whole origin."""

@@ -433,7 +433,8 @@ def test_records_of_any_form_are_counted_and_never_break_it(runs: list[RunFacts]
 
 @pytest.mark.parametrize("value", ["plain", 'with "quotes" and \\', "a | b", "", "x" * 5000])
 def test_a_filter_for_a_value_finds_it(value: str) -> None:
-    runs = [ended("ex_1", "failed", reason=value), ended("ex_2", "failed", reason="another"), ended("ex_3", "failed")]
+    first = ended("ex_1", "failed", reason=value, decision_packet=None)
+    runs = [first, ended("ex_2", "failed", reason="another"), ended("ex_3", "failed")]
     assert found_by(build_equals_filter("reason", value), runs) == ["ex_1"]
 
 
