@@ -68,6 +68,7 @@ def everything(error: BaseException) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("step", ENDINGS.values(), ids=ENDINGS)
+@pytest.mark.representatives(key=lambda case: case["step"])
 async def test_no_failure_shows_the_key(server: RawServer, connect: Callable[..., Client], step: Step) -> None:
     told: list[RequestAttempt] = []
     server.script(step)
