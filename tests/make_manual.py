@@ -73,7 +73,7 @@ COMMANDS_TEXT: Final = """\
 - A value that begins with a dash would be an option and is refused, unless an earlier word is `--`. Write that word
   before `{id}`, as below, where the program knows it as the end of its options.
 - `{record.MEMBER}` is one value of the record by its path, as `v` shows it. `{id:url}` and `{record.MEMBER:url}` are
-  safe parts of an address. Any other word in braces is refused as a slip; `{{id}}` stands for `{id}` itself and
+  safe parts of an address. Any other word in braces is refused as a mistake; `{{id}}` stands for `{id}` itself and
   `{{print}}` for `{print}`. Braces around anything else, such as `{}` and `{ print }`, are left as they are.
 - The program gets `RUNWATCH_ID`, `RUNWATCH_KIND`, `RUNWATCH_PROFILE` and `RUNWATCH_SERVICE`, and none of runwatch's own
   variables but `RUNWATCH_CONFIG` and `RUNWATCH_DATA_DIR`: no API key. It has no terminal. A `runwatch` in it finds the
