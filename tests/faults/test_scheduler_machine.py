@@ -90,9 +90,9 @@ class SchedulerMachine(RuleBasedStateMachine):
         return sweep_interval_s(self.budget.limit_rpm)
 
     async def _person(self) -> None:
-        await self.scheduler.wait_for_user_turn()
-        self._send("a person's request")
-        await self._answer()
+        async with self.scheduler.user_turn():
+            self._send("a person's request")
+            await self._answer()
 
     async def _settle(self) -> None:
         for _ in range(16):

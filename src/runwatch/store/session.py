@@ -244,7 +244,7 @@ class ServiceSession:
     async def send_write(self, request: WriteRequest) -> CallResult:
         """Send a write for the user at once, as :meth:`~runwatch.store.repositories.outbox.Outbox.deliver` does.
 
-        The caller waits for the user's turn first (:meth:`runwatch.store.live.scheduler.Scheduler.wait_for_user_turn`).
+        The caller takes the user's turn for it (:meth:`runwatch.store.live.scheduler.Scheduler.user_turn`).
         """
         async with self._list_while_sending(request):
             return await self.outbox.deliver(self.client, self.scope, request)

@@ -318,12 +318,16 @@ async def test_the_user_goes_first_when_a_hold_ends(tmp_path: Path) -> None:
         watch.service.holds_for_s = 10
         while watch.session.live.hold_s == 0:
             await watch.let_pass(0.5)
-        told: list[float] = []
-        turn = watch.session.live.scheduler.wait_for_user_turn(told.append)
-        waiting = asyncio.ensure_future(turn)
+        waits: list[float] = []
+
+        async def send() -> None:
+            async with watch.session.live.scheduler.user_turn(waits.append):
+                pass
+
+        waiting = asyncio.ensure_future(send())
         await watch.let_pass(9)
         assert not waiting.done()
-        assert [round(seconds) for seconds in told] == [10]
+        assert [round(seconds) for seconds in waits] == [10]
         await watch.let_pass(2)
         assert waiting.done()
 

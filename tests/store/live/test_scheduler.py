@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Final
 
 import pytest
 
@@ -15,6 +17,8 @@ from tests.support.clock import FakeClock
 
 SWEEP_AT_LEAST_S = 15.0
 """The status of every run is read at least this often, on every screen."""
+
+WRITES_FIRST: Final = ["write", "write ends", "another", "another ends", "read", "read ends"]
 
 
 class Service:
@@ -63,6 +67,48 @@ async def let_pass(clock: FakeClock, seconds: float) -> None:
         await settle()
     clock.advance(max(0.0, end - clock.monotonic()))
     await settle()
+
+
+@dataclass
+class Strict:
+    """A scheduler with an asked read and requests of the user, before a service that refuses what is not alone."""
+
+    clock: FakeClock = field(default_factory=lambda: FakeClock(manual=True))
+    order: list[str] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.until = self.clock.monotonic() + 5
+        self.scheduler = Scheduler(
+            self.clock,
+            RequestBudget(self.clock, None),
+            lambda: max(0.0, self.until - self.clock.monotonic()),
+            self._open,
+        )
+        self.scheduler.add("asked", JobPriority.SCREEN, self._read, is_asked=True)
+
+    def _hold_s(self) -> float:
+        return max(0.0, self.until - self.clock.monotonic())
+
+    def _open(self) -> None:
+        self.until = self.clock.monotonic()
+
+    async def _send(self, name: str) -> None:
+        self.order.append(name)
+        await self.clock.sleep(1)
+        self.order.append(f"{name} ends")
+
+    async def _read(self) -> float:
+        await self._send("read")
+        return 100.0
+
+    async def write(self, name: str) -> None:
+        async with self.scheduler.user_turn(self.waits.append):
+            await self._send(name)
+
+    async def let_pass(self, seconds: float) -> None:
+        await settle()
+        await let_pass(self.clock, seconds)
 
 
 def gaps(times: list[float]) -> list[float]:
@@ -246,30 +292,50 @@ async def test_reads_go_on_when_writes_that_took_all_requests_are_a_minute_old(l
             assert max(gaps(after)) <= 61, name
 
 
-async def test_the_user_goes_before_the_first_read_when_a_hold_ends() -> None:
-    clock = FakeClock(manual=True)
-    until = clock.monotonic() + 5
-    order: list[str] = []
-    told: list[float] = []
-    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: max(0.0, until - clock.monotonic()))
-
-    async def run() -> float:
-        order.append("background")
-        return 100.0
-
-    async def person() -> None:
-        await scheduler.wait_for_user_turn(told.append)
-        order.append("person")
-
-    scheduler.add("background", JobPriority.FOCUS, run)
-    async with running(scheduler):
-        waiting = asyncio.ensure_future(person())
-        await settle()
-        clock.advance(5)
-        await settle()
-        assert order == ["person", "background"]
-        assert told == [5.0]
+async def test_the_requests_of_the_user_go_one_by_one_before_the_first_read_when_a_hold_ends() -> None:
+    strict = Strict()
+    async with running(strict.scheduler):
+        waiting = asyncio.gather(strict.write("write"), strict.write("another"))
+        await strict.let_pass(4.5)
+        assert strict.order == []
+        assert strict.waits == [5.0, 5.0]
+        await strict.let_pass(5)
+        assert strict.order == WRITES_FIRST
         await waiting
+
+
+async def test_a_write_sent_anyway_goes_before_a_read_that_the_user_waits_for() -> None:
+    strict = Strict()
+    async with running(strict.scheduler):
+        waiting = asyncio.gather(strict.write("write"), strict.write("another"))
+        await strict.let_pass(1)
+        strict.scheduler.send_anyway()
+        await strict.let_pass(3.9)
+        assert strict.order == WRITES_FIRST
+        await waiting
+
+
+async def test_a_read_asked_for_anyway_goes_before_the_writes_that_wait() -> None:
+    strict = Strict()
+    async with running(strict.scheduler):
+        waiting = asyncio.gather(strict.write("write"))
+        await strict.let_pass(1)
+        strict.scheduler.ask_anyway()
+        await strict.let_pass(3)
+        assert strict.order == ["read", "read ends", "write", "write ends"]
+        await waiting
+
+
+async def test_a_request_given_up_while_it_waits_or_goes_holds_nothing_back() -> None:
+    strict = Strict()
+    async with running(strict.scheduler):
+        first, second = (asyncio.ensure_future(strict.write(name)) for name in ("write", "another"))
+        await strict.let_pass(1)
+        second.cancel()
+        await strict.let_pass(4.5)
+        first.cancel()
+        await strict.let_pass(2)
+        assert strict.order == ["write", "read", "read ends"]
 
 
 async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,16 +1,17 @@
 """Scheduler of all background reads (manual: decisions, "Request budget").
 
 A job says what to read, how soon again, and with which priority; the scheduler picks the next one when the budget
-allows a read. During a rate-limit hold it sends nothing, and afterwards the most important read goes first, alone.
-Requests of the user, and reads that the user asked for, do not wait for the budget, only for the gate, and then go
-first.
+allows a read. During a rate-limit hold it sends nothing, and afterwards one request goes first, alone: the user's, else
+the most important read. Requests of the user, and reads that the user asked for, do not wait for the budget, only for
+the gate.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
@@ -85,6 +86,9 @@ class Scheduler:
         self._jobs: dict[str, ReadJob] = {}
         self._wake = asyncio.Event()
         self._user_requests = 0
+        """The user's requests that wait for the end of a hold, and the one that is going then."""
+        self._is_user_going = False
+        self._is_read_asked_anyway = False
         self._lifted = asyncio.Event()
         self._was_held = False
         self._is_probing = False
@@ -155,9 +159,18 @@ class Scheduler:
 
         What the user asks for now is read first and alone, then goes what waited for the end of the hold.
         """
+        self._is_read_asked_anyway = self._asked()
+        self._open()
+
+    def send_anyway(self) -> None:
+        """End a rate-limit hold early for the user's requests that wait for it: they go before any read."""
+        self._is_read_asked_anyway = False
+        self._open()
+
+    def _open(self) -> None:
         self._was_held = self._was_held or self._hold_s() > 0
         self._end_hold()
-        if not self._asked():
+        if not self._is_read_asked_anyway:
             self._lift()
         self._wake.set()
 
@@ -192,19 +205,32 @@ class Scheduler:
     def __contains__(self, key: str) -> bool:
         return key in self._jobs
 
-    async def wait_for_user_turn(self, on_wait: Callable[[float], None] = lambda _: None) -> None:
-        """Wait until the user's request may go: at once, or first in line when a 429 is over.
+    @asynccontextmanager
+    async def user_turn(self, on_wait: Callable[[float], None] = lambda _: None) -> AsyncIterator[None]:
+        """Send a request of the user inside: at once, or after a 429 before any read, and alone until its response.
 
         Args:
-            on_wait: Called before each wait, with its seconds.
+            on_wait: Called before each wait for the end of a hold, with its seconds.
         """
+        if self._hold_s() == 0:
+            yield
+            return
         self._user_requests += 1
+        goes = False
         try:
-            while (hold_s := self._hold_s()) > 0:
-                on_wait(hold_s)
-                await wait_first(self._lifted.wait(), self._clock.sleep(hold_s))
+            while (hold_s := self._hold_s()) > 0 or self._is_user_going:
+                if hold_s > 0:
+                    on_wait(hold_s)
+                    await wait_first(self._lifted.wait(), self._clock.sleep(hold_s))
+                else:
+                    await self._lifted.wait()
+            self._is_user_going = goes = True
+            yield
         finally:
+            if goes:
+                self._is_user_going = False
             self._user_requests -= 1
+            self._lift()
             self._wake.set()
 
     async def run(self) -> None:
@@ -233,8 +259,10 @@ class Scheduler:
             return hold_s
         running = sum(job.task is not None for job in self._jobs.values())
         if self._was_held:
-            # The first read after a hold goes alone, to show whether the service responds again.
-            if (self._user_requests or running) and not self._asked():
+            # The first request after a hold goes alone, to show whether the service responds again.
+            if running and not self._asked():
+                return None
+            if self._user_requests and not (self._is_read_asked_anyway and self._asked()):
                 return None
             if not self._start_next():
                 return self._until_due()
@@ -296,6 +324,7 @@ class Scheduler:
             if was_asked:
                 # The user still waits for what a 429 has refused.
                 job.is_asked = self._hold_s() > 0
+                self._is_read_asked_anyway = False
                 self._lift()
             if again is None:
                 if self._jobs.get(job.key) is job:

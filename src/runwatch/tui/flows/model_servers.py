@@ -61,10 +61,10 @@ def search_model_servers(screen: ConsoleScreen) -> None:
 
 
 async def _search(console: Console, session: ServiceSession, screen: ConsoleScreen) -> None:
-    await session.live.scheduler.wait_for_user_turn(
+    async with session.live.scheduler.user_turn(
         lambda seconds: screen.notify_user(f"Rate limited (429), sends in {elapsed_clock(seconds)}", Role.WARN)
-    )
-    value = (await session.client.request(SEARCH)).value
+    ):
+        value = (await session.client.request(SEARCH)).value
     found = ModelServerSearch(value if isinstance(value, dict) else {}).servers or ()
     servers = [server for server in found if server.base_url]
     # A command may have connected or saved something since they were read.

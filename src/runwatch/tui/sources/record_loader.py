@@ -65,8 +65,8 @@ async def read_object(session: ServiceSession, operation: str, record_id: str) -
     Raises:
         RunwatchError: It cannot be read, or the response is not an object.
     """
-    await session.live.scheduler.wait_for_user_turn()
-    result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))
+    async with session.live.scheduler.user_turn():
+        result = await session.client.request(operation, path=fill_path(OPERATIONS[operation], record_id))
     if not isinstance(result.value, dict):
         raise RunwatchError(
             "The response is not a record", detail=f"{OPERATIONS[operation].title} did not return an object"
@@ -77,10 +77,10 @@ async def read_object(session: ServiceSession, operation: str, record_id: str) -
 async def _read(session: ServiceSession, kind: type[Record]) -> None:
     records: list[Record] = []
     is_whole = False
-    await session.live.scheduler.wait_for_user_turn()
-    async for page in session.client.pages(list_operation(kind)):
-        records += page.records
-        is_whole = page.end_is_proven and page.next_cursor is None
+    async with session.live.scheduler.user_turn():
+        async for page in session.client.pages(list_operation(kind)):
+            records += page.records
+            is_whole = page.end_is_proven and page.next_cursor is None
     now, monotonic = session.clock.now(), session.clock.monotonic()
     session.store.apply(
         ListRead(
@@ -159,9 +159,9 @@ async def read_named(session: ServiceSession, kind: type[Run] | type[Receipt], r
     Raises:
         ApiError: It cannot be read.
     """
-    await session.live.scheduler.wait_for_user_turn()
     client = session.client
-    record = await (client.get_run(record_id) if kind is Run else client.get_receipt(record_id))
+    async with session.live.scheduler.user_turn():
+        record = await (client.get_run(record_id) if kind is Run else client.get_receipt(record_id))
     store_record(session, record)
     return record
 

@@ -95,9 +95,9 @@ class RunLoader:
         """Read the run alone, because lists leave out what providers said; without it, the receipt has the status."""
         from runwatch.api.errors import ApiError
 
-        await session.live.scheduler.wait_for_user_turn()
         with contextlib.suppress(ApiError):
-            run = await session.client.get_run(run_id)
+            async with session.live.scheduler.user_turn():
+                run = await session.client.get_run(run_id)
             if detail := self._detail_of(run_id):
                 detail.show_call_errors(run.provider_errors or ())
 
@@ -105,19 +105,19 @@ class RunLoader:
         """Read the saved models, because one may be ready once its connection was tested again."""
         from runwatch.api.errors import ApiError
 
-        await session.live.scheduler.wait_for_user_turn()
         with contextlib.suppress(ApiError):
-            pages = session.client.pages(list_operation(Arm))
-            arms = tuple([arm async for page in pages for arm in page.records])
+            async with session.live.scheduler.user_turn():
+                pages = session.client.pages(list_operation(Arm))
+                arms = tuple([arm async for page in pages for arm in page.records])
             if detail := self._detail_of(run_id):
                 detail.show_arms(arms)
 
     async def _read_result(self, session: ServiceSession, run_id: str) -> None:
         from runwatch.api.errors import ApiError
 
-        await session.live.scheduler.wait_for_user_turn()
         try:
-            result = await session.client.get_result(run_id)
+            async with session.live.scheduler.user_turn():
+                result = await session.client.get_result(run_id)
         except ApiError as error:
             self._report(run_id, "result", error)
             return

@@ -88,9 +88,9 @@ async def add_to_watch_list(session: ServiceSession, run_id: str) -> AddedRun:
     Raises:
         DataError: The watch list cannot be written.
     """
-    await session.live.scheduler.wait_for_user_turn()
     try:
-        run = await session.client.get_run(run_id)
+        async with session.live.scheduler.user_turn():
+            run = await session.client.get_run(run_id)
     except ApiError as error:
         if isinstance(error, ApiProblem) and error.status == 404:
             return AddedRun(run_id, "not found, not added", Role.BAD)

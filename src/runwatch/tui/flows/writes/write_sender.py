@@ -142,7 +142,7 @@ class WriteSender:
 
     def send_now(self) -> None:
         """End the rate-limit hold that the writes wait for; a second 429 closes the gate again."""
-        self._session.live.scheduler.ask_anyway()
+        self._session.live.scheduler.send_anyway()
 
     def leave(self) -> None:
         """Send nothing more if the dialog closes during a rate-limit hold; requests under way continue.
@@ -302,16 +302,16 @@ class WriteSender:
                 self.dialog.show_rate_limit(line(f"rate limited (429), sends at {goes_at}"))
 
         # Wait before sending, because only an unsent write can be cancelled with a known outcome.
-        await self._session.live.scheduler.wait_for_user_turn(on_wait)
-        if self._is_held:
-            self._is_held = False
-            self.dialog.go()
-        self._show_outcome(item, label_span("sending", Role.LIVE))
         try:
-            if item.unconfirmed is None:
-                result = await self._session.send_write(item.write)
-            else:
-                result = await self._session.retry_write(item.unconfirmed)
+            async with self._session.live.scheduler.user_turn(on_wait):
+                if self._is_held:
+                    self._is_held = False
+                    self.dialog.go()
+                self._show_outcome(item, label_span("sending", Role.LIVE))
+                if item.unconfirmed is None:
+                    result = await self._session.send_write(item.write)
+                else:
+                    result = await self._session.retry_write(item.unconfirmed)
         except RunwatchError as error:
             self._show_outcome(item, _outcome(error))
             if _is_over(error):

@@ -119,8 +119,8 @@ class ActivitySource:
 
         try:
             if is_local_service(session.target):
-                await session.live.scheduler.wait_for_user_turn()
-                return await find_service_problems(session.client, asked.windows), ""
+                async with session.live.scheduler.user_turn():
+                    return await find_service_problems(session.client, asked.windows), ""
             async with connect_running_service(self._console().launch.paths, session.clock) as client:
                 return (
                     (None, NOT_RUNNING) if client is None else (await find_service_problems(client, asked.windows), "")

@@ -429,8 +429,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         """Open the connection that a run called, after reading its receipt if the views shown did not need it."""
         session = self.console.session
         if facts.receipt is None and session is not None:
-            await session.live.scheduler.wait_for_user_turn()
-            facts = facts._replace(receipt=await session.client.get_receipt(facts.id))
+            async with session.live.scheduler.user_turn():
+                receipt = await session.client.get_receipt(facts.id)
+            facts = facts._replace(receipt=receipt)
         found = find_connection(facts)
         if found is None:
             self.notify_user("The run's receipt names no provider call.", Role.WARN)

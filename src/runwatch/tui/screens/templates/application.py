@@ -210,12 +210,12 @@ class ApplicationScreen(CoveringScreen):
 
     async def _read(self, session: ServiceSession) -> None:
         try:
-            await session.live.scheduler.wait_for_user_turn()
-            if self._application_id:
-                path: Mapping[str, str] = {"application_id": self._application_id}
-                result = await session.client.request(_READ, path=path)
-            else:
-                result = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
+            async with session.live.scheduler.user_turn():
+                if self._application_id:
+                    path: Mapping[str, str] = {"application_id": self._application_id}
+                    result = await session.client.request(_READ, path=path)
+                else:
+                    result = await session.client.request(_PLAN, body=encode_body({"template_id": self._template_id}))
         except ApiError as error:
             # Keep the content, and show why it could not be read again.
             self._failure = error
