@@ -209,6 +209,13 @@ def test_advice_for_a_lack_of_credit_promises_nothing_of_a_lower_cap_below_zero(
     assert "only while the balance is above zero" in next_step("insufficient_credit")
 
 
+@pytest.mark.parametrize("code", ["", "not_a_problem", "of_a_proxy"])
+def test_a_429_of_any_origin_asks_for_a_wait(code: str) -> None:
+    assert next_step(code, 429) == explain_code("rate_limited").next_step
+    assert next_step(code, 503) == explain_code(code).next_step
+    assert next_step("quota_exceeded", 429) == explain_code("quota_exceeded").next_step
+
+
 def test_a_complete_problem_of_an_unknown_type_refuses_a_submit_on_its_first_attempt() -> None:
     assert describe_submit_effect("urn:example:any", 409, 1, is_problem=True) == NOTHING_ACCEPTED
     assert describe_submit_effect("urn:example:any", 409, 2, is_problem=True) == OUTCOME_UNKNOWN

@@ -16,7 +16,7 @@ from runwatch.records.run import Run
 from runwatch.store.session import ServiceSession
 from runwatch.store.state.changes import ListRead, RecordRead
 from runwatch.tui.core.workers import start_worker
-from runwatch.view.problems.explanations import explain_code
+from runwatch.view.problems.explanations import next_step
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import add_service
@@ -195,7 +195,7 @@ async def load_named_record(console: Console, session: ServiceSession, kind: str
         if isinstance(error, ApiProblem) and error.status == 404:
             console.mark_gone(kind, record_id)
         await session.journal.flush()
-        step = explain_code(error.code).next_step if isinstance(error, ApiProblem) else error.hint
+        step = next_step(error.code, error.status) if isinstance(error, ApiProblem) else error.hint
         parts = [f"{record_id}: {error}", f"instance {error.support_id}" if error.support_id else None, step]
         said = " \u00b7 ".join(line(part, None) for part in parts if part)
         console.warn(add_service(said, console.shell_service))

@@ -114,12 +114,12 @@ def all_explanations() -> tuple[Explanation, ...]:
     return (*(explain_code(code) for code in CODE_TEXTS), *reasons, *_details())
 
 
-def next_step(code: str, *, is_key_given: bool = False) -> str:
-    """Return what to do after an error code.
+def next_step(code: str, status: int | None = None, *, is_key_given: bool = False) -> str:
+    """Return what to do after an error code; a 429 with one that is no code of the service asks for a wait too.
 
     A key that the user chose for the write has to be another one afterwards; generated keys differ by themselves.
     """
-    step = explain_code(code).next_step
+    step = explain_code("rate_limited" if status == 429 and code not in CODES else code).next_step
     return f"{step} {NEW_KEY}" if is_key_given and code == "validation_failed" else step
 
 

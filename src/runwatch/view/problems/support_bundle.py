@@ -18,7 +18,7 @@ from runwatch.base.clock import format_iso
 from runwatch.base.json import ExactNumber, dumps
 from runwatch.base.log import REDACTED, redact
 from runwatch.view.problems.activity import ActivityEntry
-from runwatch.view.problems.explanations import explain_code, support_block
+from runwatch.view.problems.explanations import explain_code, next_step, support_block
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 
 BUNDLE_FORMAT: Final = "runwatch-support-bundle"
@@ -64,15 +64,15 @@ def build_bundle(
     call = [each for each in near if _is_of_call(each, problem)]
     others = sorted((each for each in near if each not in call), key=lambda each: abs(float(each.offset_s or 0)))
     others = sorted(others[:MAX_NEARBY_REQUESTS], key=lambda each: str(each.raw.get("time")))
-    explained = explain_code(problem.code or problem.problem.code or "")
+    code = problem.code or problem.problem.code or ""
     whole = {
         "form": BUNDLE_FORMAT,
         "form_version": BUNDLE_VERSION,
         "made_at": format_iso(made_at),
         "versions": dict(read_versions() if versions is None else versions),
         "problem": dict(problem.raw),
-        "means": str(explained.sentence),
-        "next": str(explained.next_step),
+        "means": explain_code(code).sentence,
+        "next": next_step(code, problem.status),
         "support_block": support_block(problem),
         "requests": [dict(each.raw) for each in call],
         "around": [dict(each.raw) for each in others],

@@ -80,7 +80,7 @@ def _wait(entry: ProblemEntry, _: object, __: RenderContext) -> CellText | None:
 
 def _next(entry: ProblemEntry, _: object, context: RenderContext) -> CellText:
     service = ShellService(profile_options(entry.profile), context.service.program)
-    return line(add_service(next_step(find_error_code(entry) or ""), service))
+    return line(add_service(next_step(find_error_code(entry) or "", entry.status), service))
 
 
 PROBLEMS: Final[ResourceSpec[Any]] = ResourceSpec[ProblemEntry](

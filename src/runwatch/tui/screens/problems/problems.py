@@ -26,7 +26,7 @@ from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.actions.run_form import field_named
-from runwatch.view.problems.explanations import explain_code
+from runwatch.view.problems.explanations import next_step
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.resources.problems import PROBLEMS, find_error_code
 from runwatch.view.spec.resource import ResourceSpec
@@ -252,7 +252,7 @@ class ProblemsScreen(ResourceScreen):
 
             open_run_form(self, field=field)
         else:
-            self.notify_user(explain_code(find_error_code(entry) or "").next_step)
+            self.notify_user(next_step(find_error_code(entry) or "", entry.status))
 
 
 class MultilinePasteInput(FilterInput):

@@ -167,7 +167,7 @@ class ProblemPanel(Pane):
                     ),
                 )
             )
-        step = line(add_service(next_step or explanations.next_step(code), service), None)
+        step = line(add_service(next_step or explanations.next_step(code, status), service), None)
         return [*sections, DetailSection(_UNTITLED, (DetailLine(line("next"), step),))]
 
     def _request(self, entry: ProblemEntry) -> str:
