@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runwatch.store.live.scheduler import SILENT_S
 from tests.support.builders import account, event, problem, run
 from tests.support.clock import FakeClock
 from tests.support.http1 import Head, read_body, read_head
@@ -347,3 +348,24 @@ async def test_a_service_that_hangs_is_not_live(tmp_path: Path) -> None:
         service.clock = None
         driven.clock.advance(20)
         await driven.comes("● live")
+
+
+async def test_a_read_on_a_dead_connection_does_not_hide_that_the_service_is_back(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("9b7e")
+        before, service.clock, service.delay_s = len(service.heard), driven.clock, 600.0
+        driven.clock.advance(3)
+        await driven.until(lambda: any(heard.head.path == RUNS for heard in service.heard[before:]), "a read of runs")
+        driven.clock.advance(SILENT_S + 1)
+        driven.app._tick()
+        await driven.shows(re.compile(r"no answer for \d+s"))
+        service.clock, back_at = None, driven.clock.monotonic()
+        # The first look at the account may hang too, so another one goes after three seconds; then the runs are read.
+        asked = len(service.heard)
+        while not any(heard.head.path == RUNS for heard in service.heard[asked:]):
+            assert driven.clock.monotonic() - back_at < 60, "the service is back, and nothing has seen it"
+            driven.clock.advance(0.5)
+            await driven.pilot.pause()
+        driven.app._tick()
+        await driven.shows("● live")

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from runwatch.store.live.request_budget import LEARNED_QUIET_S, MIN_RPM, RequestBudget, sweep_interval_s
-from runwatch.store.live.scheduler import JobPriority, Scheduler
+from runwatch.store.live.scheduler import SILENT_S, JobPriority, Scheduler
 from tests.support.clock import FakeClock
 
 SWEEP_AT_LEAST_S = 15.0
@@ -336,6 +336,41 @@ async def test_a_request_given_up_while_it_waits_or_goes_holds_nothing_back() ->
         first.cancel()
         await strict.let_pass(2)
         assert strict.order == ["write", "read", "read ends"]
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+async def test_a_read_that_hangs_is_sent_again_for_the_user_or_once_when_the_service_responds_to_others(
+    *, is_asked: bool
+) -> None:
+    clock = FakeClock(manual=True)
+    sent: list[float] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
+
+    async def hang() -> float:
+        sent.append(clock.monotonic() - begun)
+        await clock.sleep(20)
+        return 100.0
+
+    async def pass_and_send_again(seconds: float) -> None:
+        await let_pass(clock, seconds)
+        if is_asked:
+            scheduler.run_soon("runs", is_asked=True)
+        else:
+            scheduler.resend_hung()
+        await settle()
+
+    begun = clock.monotonic()
+    scheduler.add("runs", JobPriority.SWEEP, hang)
+    async with running(scheduler):
+        await pass_and_send_again(SILENT_S)
+        assert sent == [0.0]
+        await pass_and_send_again(1)
+        assert sent == [0.0, SILENT_S + 1]
+        assert scheduler.waiting_s("runs") == SILENT_S + 1
+        await pass_and_send_again(SILENT_S + 1)
+        assert len(sent) == (3 if is_asked else 2)
+        await let_pass(clock, 20)
+        assert scheduler.waiting_s("runs") == 0
 
 
 async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytest.LogCaptureFixture) -> None:

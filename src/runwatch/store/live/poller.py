@@ -16,7 +16,7 @@ from runwatch.api.client import Client
 from runwatch.api.errors import ApiError
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.retry_policy import RETRIES
-from runwatch.base.clock import Clock, until_whole_second
+from runwatch.base.clock import Clock, until_whole_second, wait_first
 from runwatch.records.account import Account
 from runwatch.records.receipt import Receipt
 from runwatch.records.record import Page, Record
@@ -28,7 +28,7 @@ from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
 from runwatch.store.live.run_tails import RunTails, TailUpdate
-from runwatch.store.live.scheduler import JobPriority, Scheduler
+from runwatch.store.live.scheduler import SILENT_S, JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
@@ -147,6 +147,12 @@ class Poller:
         problem = attempt.problem
         if attempt.status == 429 and (problem is None or problem.code != "quota_exceeded"):
             self.budget.note_limited()
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds for which the list of runs has waited for an answer; 0 while that is no longer than usual."""
+        waiting_s = self.scheduler.waiting_s(RunList.JOB)
+        return waiting_s if waiting_s > SILENT_S else 0.0
 
     @property
     def sweep_s(self) -> float:
@@ -291,6 +297,8 @@ class Poller:
         """
         while True:
             await self._clock.sleep(until_whole_second(self._clock, PROBE_S))
+            if self.silent_s > 0:
+                self.scheduler.add("answer", JobPriority.SWEEP, self._look_for_answer)
             if self._clock.monotonic() - self._heard_at < PROBE_S:
                 continue
             if self.hold_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:
@@ -302,6 +310,13 @@ class Poller:
             if is_open and self.connection.lost_since is not None:
                 # Only a response says more; a service that is lost counts no requests.
                 self.scheduler.run_soon("connection", is_asked=True)
+
+    async def _look_for_answer(self) -> float | None:
+        """Send reads that hang again if another request ends soon: only their connections may be dead."""
+        if await wait_first(self._client.get_account(), self._clock.sleep(PROBE_S)) == 0:
+            self.scheduler.resend_hung()
+            return None
+        return 0.0 if self.silent_s > 0 else None
 
     def _probe_soon(self, in_s: float) -> None:
         """Look for the service until it responds, more often than lists whose reads have failed."""

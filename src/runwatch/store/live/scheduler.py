@@ -27,6 +27,9 @@ STARVED_S: Final = 15.0
 ALIGNED_S: Final = 2.0
 """The shortest wait between two reads that ends on a whole second of the clock."""
 
+SILENT_S: Final = 8.0
+"""A read that has waited this long may hang: its connection may be dead while the service responds to others."""
+
 MAX_CONCURRENT_READS: Final = 6
 
 
@@ -53,6 +56,8 @@ class ReadJob:
             handles its own errors; one that escapes is logged and the job repeated after :data:`STARVED_S`.
         due: Monotonic time from which it may go.
         is_asked: Whether the user waits for the next read: it goes first and does not wait for the budget.
+        sent_at: Monotonic start of the read in progress.
+        waits_since: The same, or that of the read that hung and was given up for it.
     """
 
     key: str
@@ -60,7 +65,12 @@ class ReadJob:
     run: Callable[[], Awaitable[float | None]]
     due: float = 0.0
     is_asked: bool = False
+    sent_at: float = 0.0
+    waits_since: float | None = None
     task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def hangs(self, now: float) -> bool:
+        return self.task is not None and now - self.sent_at > SILENT_S
 
 
 class Scheduler:
@@ -131,10 +141,12 @@ class Scheduler:
         """Make a job due now, unless its read is already in progress.
 
         Args:
-            is_asked: Whether the user waits for the read.
+            is_asked: Whether the user waits for the read; one that hangs is given up for it.
         """
         job = self._jobs.get(key)
-        if job and job.task is None:
+        if job and is_asked and job.hangs(self._clock.monotonic()):
+            self._send_again(job)
+        elif job and job.task is None:
             job.due = self._clock.monotonic()
             job.is_asked = job.is_asked or is_asked
             self._wake.set()
@@ -149,8 +161,28 @@ class Scheduler:
         """Whether the limit leaves a request in this minute."""
         return self._budget.left != 0
 
+    def waiting_s(self, key: str) -> float:
+        """Return for how many seconds a job has waited for an answer; 0 if it does not."""
+        job = self._jobs.get(key)
+        return 0.0 if job is None or job.waits_since is None else self._clock.monotonic() - job.waits_since
+
+    def resend_hung(self) -> None:
+        """Give up the reads that hang and send them again, because the service responds to others.
+
+        One that then hangs again is slow, and ends by itself.
+        """
+        now = self._clock.monotonic()
+        for job in [job for job in self._jobs.values() if job.hangs(now) and job.sent_at == job.waits_since]:
+            self._send_again(job)
+
+    def _send_again(self, job: ReadJob) -> None:
+        self.remove(job.key)
+        self.add(job.key, job.priority, job.run, is_asked=True)
+        self._jobs[job.key].waits_since = job.waits_since
+
     def run_all_soon(self) -> None:
         """Make all jobs due now, because the service responds again."""
+        self.resend_hung()
         for key in self._jobs:
             self.run_soon(key)
 
@@ -296,6 +328,8 @@ class Scheduler:
             self._budget.note_users_read()
         else:
             self._budget.note_sent(is_sweep=job.priority is JobPriority.SWEEP)
+        job.sent_at = now
+        job.waits_since = now if job.waits_since is None else job.waits_since
         job.task = asyncio.ensure_future(self._run(job))
         return True
 
@@ -320,7 +354,7 @@ class Scheduler:
         except Exception:
             _log.exception("background read failed: %s", job.key)
         finally:
-            job.task = None
+            job.task = job.waits_since = None
             if was_asked:
                 # The user still waits for what a 429 has refused.
                 job.is_asked = self._hold_s() > 0

@@ -25,9 +25,6 @@ PROFILE_COLOURS: Final = {
 LIVE_S: Final = 60.0
 """A list of runs up to this old, in seconds, counts as live, as do two of its intervals."""
 
-SILENT_S: Final = 8.0
-"""A read of the runs that waits longer than this, in seconds, is shown: a service that hangs is not live."""
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -140,6 +137,6 @@ def _connection(console: Console, session: ServiceSession) -> StyledSpans:
     is_read = failure is None or failure.kind is not FailureKind.NOT_OFFERED
     if is_read and age_s is not None and age_s > max(LIVE_S, STALE_INTERVALS * session.live.sweep_s):
         return (label_span(f"{glyphs.warn} stale {short_duration(age_s)}", Role.WARN),)
-    if runs.started_at is not None and now - runs.started_at > SILENT_S:
-        return (label_span(f"{glyphs.warn} no answer for {short_duration(now - runs.started_at)}", Role.WARN),)
+    if (silent_s := session.live.silent_s) > 0:
+        return (label_span(f"{glyphs.warn} no answer for {short_duration(silent_s)}", Role.WARN),)
     return (label_span(f"{glyphs.live} live", Role.LIVE),)
