@@ -20,6 +20,7 @@ PAGE: Final = GOOD._replace(error="unusable")
 BAD: Final = GOOD._replace(status=502)
 TOO_LARGE: Final = GOOD._replace(status=None, error="too_large")
 DEAD: Final = GOOD._replace(status=None, error="refused")
+RESET: Final = GOOD._replace(status=None, error="reset")
 ACCOUNT: Final = "/v1/account"
 
 
@@ -40,6 +41,29 @@ def test_three_failures_in_a_row_are_no_live_connection(attempts: list[RequestAt
     for second, attempt in enumerate(attempts):
         state.note(attempt._replace(at=AT + timedelta(seconds=second)))
     assert state.failing_since == (AT if is_failing else None)
+
+
+EVENTS: Final = RESET._replace(operation="getExecutionsByExecutionIdEvents", path="/v1/executions/ex_1/events")
+
+
+@pytest.mark.parametrize(
+    ("attempts", "is_lost"),
+    [
+        ([EVENTS], True),
+        ([EVENTS, GOOD], False),
+        ([EVENTS, GOOD, EVENTS], False),
+        ([EVENTS, GOOD, EVENTS, RESET], True),
+        ([EVENTS, GOOD, EVENTS._replace(error="refused")], True),
+        ([EVENTS, GOOD, EVENTS._replace(status=200, error=None), GOOD, EVENTS], True),
+    ],
+)
+def test_one_operation_whose_connections_break_says_nothing_of_a_service_that_answers_others(
+    attempts: list[RequestAttempt], is_lost: bool
+) -> None:
+    state = ConnectionState(0, lambda _: None, lambda: None, lambda: None)
+    for attempt in attempts:
+        state.note(attempt)
+    assert (state.lost_since is not None) == is_lost
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR, UNUSABLE_ERROR, RequestAttempt
+from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR, UNSENT_ERRORS, UNUSABLE_ERROR, RequestAttempt
 from runwatch.records.problem import NOT_A_PROBLEM
 
 PROBE_S: Final = 3.0
@@ -22,7 +22,8 @@ class ConnectionState:
     A read that is repeated counts only when its last attempt has failed. A write that fails says nothing by itself, so
     a read asks at once. A Problem is a response of the service, whatever its status and request; an error page of a
     proxy is not, nor is an answer that cannot be read. One operation that gets such pages while others get responses
-    says nothing of the service, so the pages count once a second operation gets one.
+    says nothing of the service, so the pages count once a second operation gets one. Nor does one whose connections
+    break, once others have got responses since.
 
     Args:
         retries: How many more times a request is sent.
@@ -59,6 +60,10 @@ class ConnectionState:
         self._failing: set[str] = set()
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
+        self._lost: set[str] = set()
+        """Operations whose last read was lost for good."""
+        self._broken: set[str] = set()
+        """Those of them since whose loss others got responses."""
         self._failed_in_row: list[RequestAttempt] = []
         self._is_unreachable = False
         self.failing_since: datetime | None = None
@@ -85,6 +90,8 @@ class ConnectionState:
         if _is_response(attempt):
             self.has_responded, self._failed_at = True, None
             self._with_error_pages.clear()
+            self._lost.discard(attempt.operation)
+            self._broken = set(self._lost)
             self._find_again()
             if is_mended:
                 self._on_mended()
@@ -95,7 +102,10 @@ class ConnectionState:
             return
         if self.came:
             self._with_error_pages.add(attempt.operation)
-        if not self.came or len(self._with_error_pages) > 1:
+        else:
+            self._lost.add(attempt.operation)
+        is_alone = attempt.operation in self._broken and attempt.error not in UNSENT_ERRORS
+        if len(self._with_error_pages) > 1 or not (self.came or is_alone):
             self.lost_since = self._failed_at
         self._on_doubt(PROBE_S)
 
