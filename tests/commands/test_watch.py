@@ -148,14 +148,34 @@ def test_patience_ends_with_a_network_exit_code(runwatch: Here, service: Scripte
     assert 900 <= sum(runwatch.clock.sleeps) <= 1000
 
 
-def test_a_429_is_waited_out_and_said(runwatch: Here, service: ScriptedService) -> None:
+@pytest.mark.parametrize(("limit", "said", "waited_s"), [(60, "20 s", 20), (None, "1 min", 60)])
+def test_a_429_is_waited_out_and_said(
+    runwatch: Here, service: ScriptedService, limit: int | None, said: str, waited_s: int
+) -> None:
+    service.say("GET", "/v1/account", Said(200, account(quota={"rate_limit_rpm": limit})))
     path = f"/v1/executions/{RUNNING}/events"
     events = raw(echo_events(RUNNING))
     limited = Said(429, problem("rate_limited", retry_after_s=20), headers=(("Retry-After", "20"),))
     service.say("GET", path, Said(200, {"events": events[:2]}), limited, Said(200, {"events": events[2:]}))
     outcome = runwatch("runs", "watch", RUNNING, code=0)
     assert len(outcome.text.splitlines()) == 7
+    # Without a published limit it is what was granted before, one request: no other one goes for a minute.
+    assert f"asks to wait; next try in {said}" in outcome.errors
+    assert waited_s <= sum(runwatch.clock.sleeps) <= waited_s + 10
+
+
+def test_a_429_while_the_list_is_read_is_waited_out_and_said(runwatch: Here, service: ScriptedService) -> None:
+    grow(service, RUNNING, echo_events(RUNNING))
+    limited = Said(429, problem("rate_limited", retry_after_s=20), headers=(("Retry-After", "20"),))
+    page = {"executions": service.runs[:1], "next_cursor": "more"}
+    rest = {"executions": service.runs[1:], "next_cursor": None}
+    service.say("GET", "/v1/executions", Said(200, page), limited, Said(200, rest))
+    outcome = runwatch("runs", "watch", "--all", "--json", code=0)
+    assert {item["execution_id"] for item in outcome.json_lines} == {RUNNING}
     assert "asks to wait; next try in 20" in outcome.errors
+    assert [heard.head.query.get("cursor") for heard in service.requests("GET", "/v1/executions")] == [
+        None, "more", "more",
+    ]  # fmt: skip
 
 
 def test_many_runs_stay_within_the_published_limit(runwatch: Here, service: ScriptedService) -> None:

@@ -7,8 +7,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.api.client import Client
-from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.api.client import PAGE_SIZE, Client
+from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
+from runwatch.api.request_builder import QueryValue
 from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import dumps
@@ -56,17 +57,33 @@ def watch(call: Invocation) -> int:
 
 
 async def _live_runs(session: CommandSession) -> list[str]:
-    """Return the runs that are not final now, oldest first."""
-    runs: list[Run] = []
+    """Return the runs that are not final now, oldest first; a 429 is waited out."""
+    client, runs = session.client, list[Run]()
+    query: dict[str, QueryValue] = {"limit": PAGE_SIZE}
     try:
-        async for page in session.client.pages("getExecutions", limit=DEFAULT_LIMIT):
+        while len(runs) < DEFAULT_LIMIT:
+            try:
+                page = await client.page("getExecutions", query=query)
+            except (ApiProblem, RateLimitedError):
+                if (wait := client.gate.seconds_left()) == 0:
+                    raise
+                session.call.output.note(_held_note(client, wait))
+                await session.call.clock.sleep(wait)
+                continue
             runs += page.records
+            query["cursor"] = page.next_cursor
+            if page.next_cursor is None:
+                break
     except ApiProblem as problem:
         await check_list_is_missing(session, problem)
         session.call.output.note("this service has no list of runs; these are the runs on your watch list")
         watched = await session.watch_list.list(await session.scope())
         runs = [await session.client.get_run(item.run_id) for item in watched[:DEFAULT_LIMIT]]
     return [run.id for run in reversed(runs) if run.id and not run.is_final]
+
+
+def _held_note(client: Client, wait_s: float) -> str:
+    return f"{line(client.target.host)} asks to wait; next try in {duration(wait_s)}"
 
 
 class PacedReads:
@@ -197,10 +214,14 @@ class Watcher:
         is_held = failure.kind is FailureKind.RATE_LIMITED
         if is_held:
             self._budget.note_limited()
+        seconds = max(seconds, self._budget.background_wait_s())
         now = self._call.clock.monotonic()
         if now < self._quiet_until:
             return
         self._quiet_until = now + max(seconds, QUIET_S)
-        host = self._session.client.target.host
-        reason = f"{host} asks to wait" if is_held else f"no events from {host}: {failure.title}"
-        self._output.note(f"{line(reason)}; next try in {duration(seconds)}")
+        client = self._session.client
+        if is_held:
+            self._output.note(_held_note(client, seconds))
+        else:
+            reason = line(f"no events from {client.target.host}: {failure.title}")
+            self._output.note(f"{reason}; next try in {duration(seconds)}")
