@@ -6,6 +6,7 @@
     ├── UsageError                 the command line asks for something impossible
     │   ├── ConfirmationRequired   a destroying command without a terminal and without --yes
     │   ├── WriteInProgressError   the same write is being sent
+    │   ├── WriteSettledError      the outcome of the write is known
     │   └── QueryError             a filter expression cannot be read (runwatch.view.query.expressions)
     ├── SettingsError              the settings file, a profile or a key source is not usable
     │   └── NotConfigured          no setting says which service to call
@@ -74,6 +75,10 @@ class ConfirmationRequired(UsageError):
 
 class WriteInProgressError(UsageError):
     """The write is being sent, by another task or another process, so its outcome is not known yet."""
+
+
+class WriteSettledError(UsageError):
+    """The outcome of the write is known, because another process has sent it again, or it was discarded."""
 
 
 class SettingsError(RunwatchError):

@@ -12,9 +12,11 @@ from runwatch.store.repositories import outbox
 from runwatch.store.repositories.outbox import UnconfirmedWrite
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu
+from runwatch.view.problems.explanations import OUTCOME_UNKNOWN
 from tests.support.builders import problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
@@ -56,6 +58,32 @@ async def open_list(driven: Driven) -> None:
 async def choose(driven: Driven, *keys: str) -> None:
     """Choose in the list, and wait for the dialog."""
     await driven.opens(ConfirmDialog, *keys, "enter")
+
+
+async def test_a_retry_of_a_write_that_another_process_settled_sends_nothing(
+    tmp_path: Path,
+) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        await open_list(driven)
+        await choose(driven)
+        for write in await kept(driven):
+            await driven.session.outbox.discard(write)
+        sent = len(driven.service.requests("POST", CANCEL))
+        await driven.reaches("nothing was sent now: another console or command retried or discarded it", "tab", "enter")
+        assert OUTCOME_UNKNOWN[:20] not in driven.text
+        assert len(driven.service.requests("POST", CANCEL)) == sent
+
+
+async def test_the_notice_of_a_write_goes_when_another_process_settles_it(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        await driven.shows(TOLD)
+        for write in await kept(driven):
+            await driven.session.outbox.discard(write)
+        for _ in range(AGE_REFRESH_S):
+            driven.app._second()
+        await driven.hides(TOLD)
 
 
 async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(tmp_path: Path) -> None:

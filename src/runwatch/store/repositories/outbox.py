@@ -28,7 +28,7 @@ from runwatch.api.operations import OPERATIONS, SUBMIT
 from runwatch.api.request_builder import refuse_secrets
 from runwatch.api.write_outcome import is_settled_cancel, proves_no_effect
 from runwatch.base.clock import Clock, SystemClock, format_iso
-from runwatch.base.errors import DataError, UsageError, WriteInProgressError
+from runwatch.base.errors import DataError, UsageError, WriteInProgressError, WriteSettledError
 from runwatch.base.files import FileLock
 from runwatch.store.db.database import Database, Work
 from runwatch.store.db.text_codec import decode_optional, decode_text, encode_text
@@ -249,8 +249,10 @@ class Outbox:
     ) -> UnconfirmedWrite:
         found = self._select(connection, _OF_NUMBER, number)
         if not found:
-            raise UsageError(
-                "This write is settled", detail="its outcome became known meanwhile", hint="Read the list."
+            raise WriteSettledError(
+                "This write is settled",
+                detail="another console or command retried or discarded it",
+                hint="Read the list.",
             )
         write = found[0]
         if (write.scope.service, write.scope.principal) != (scope.service, scope.principal):

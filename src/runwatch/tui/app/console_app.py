@@ -670,7 +670,11 @@ class ConsoleApp(NavigatingApp):
         self._seconds += 1
         if self._pins is not None:
             self._pins.tick()
-        self._tick(recount=self._seconds % AGE_REFRESH_S == 0)
+        recounts = self._seconds % AGE_REFRESH_S == 0
+        if recounts and self.unconfirmed:
+            # Another console or a command may have settled them.
+            start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes", group="unconfirmed")
+        self._tick(recount=recounts)
 
     def _tick(self, *, recount: bool = True) -> None:
         screen = self.mounted_screen

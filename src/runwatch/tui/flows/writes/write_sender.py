@@ -16,7 +16,7 @@ from textual.worker import Worker
 from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.api.operations import OPERATIONS, Operation, is_listable
 from runwatch.api.write_outcome import is_settled_cancel
-from runwatch.base.errors import RunwatchError, WriteInProgressError
+from runwatch.base.errors import RunwatchError, WriteInProgressError, WriteSettledError
 from runwatch.base.secrets.secret import Secret
 from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.store.session import ServiceSession
@@ -201,6 +201,8 @@ class WriteSender:
             self.dialog.show_unknown_outcome(line(error.title))
         elif self._items[0].unconfirmed is not None and _is_over(error):
             self.finish((label_span("the run has already ended", Role.GOOD),))
+        elif isinstance(error, WriteSettledError):
+            self.finish((label_span(f"nothing was sent now: {error.detail}; the list shows what it did", Role.WARN),))
         else:
             (item,) = self._items
             # What kept a write from being sent says nothing about an earlier sending of it.
