@@ -19,6 +19,7 @@ from runwatch.api.problem_parser import parse_problem
 from runwatch.api.rate_limit_gate import RateLimitGate, parse_retry_after_s
 from runwatch.api.retry_policy import find_retry_wait
 from runwatch.base.clock import Clock
+from runwatch.base.network.retry_after import parse_http_date
 from runwatch.base.network.service_target import Target
 from runwatch.records.problem import Problem
 
@@ -70,6 +71,7 @@ class RequestAttempt(NamedTuple):
         received_bytes: Bytes of the response body on the wire.
         error: Why there is no usable response and no Problem: a kind of :class:`~runwatch.api.errors.NoResponseError`,
             ``unusable``, or ``cancelled`` when the caller cancelled.
+        served_at: When the response was made, by the service's clock; ``None`` if it does not say.
     """
 
     at: datetime
@@ -87,6 +89,7 @@ class RequestAttempt(NamedTuple):
     problem: Problem | None
     profile: str
     origin: str
+    served_at: datetime | None = None
 
 
 class CallExecutor:
@@ -242,6 +245,7 @@ class CallExecutor:
             problem=attempt.problem,
             profile=self._target.profile,
             origin=self._target.origin,
+            served_at=None if response is None else parse_http_date(response.headers.get("date")),
         )
         try:
             self._observe(observed)

@@ -12,7 +12,6 @@ import shutil
 import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,6 +22,7 @@ from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
 from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.files import UnsafePlaceError, check_data_dir, check_place
 from runwatch.base.memory import available_bytes, list_users_of, resident_bytes
+from runwatch.base.network.retry_after import parse_http_date
 from runwatch.base.network.service_target import Target
 from runwatch.base.shell_words import quote_word, runwatch_command
 from runwatch.commands.cli.error_report import next_step_text
@@ -35,12 +35,9 @@ from runwatch.records.problem import NOT_OFFERED_STATUS
 from runwatch.settings.resolver import SettingsResolver, find_ascii_variable
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.store.db.database import Database
-from runwatch.view.text.format import MIN_COLUMNS, MIN_ROWS, byte_size, duration
+from runwatch.view.text.format import MIN_COLUMNS, MIN_ROWS, byte_size, clock_difference, duration
 from runwatch.view.text.glyphs import UNICODE
 from runwatch.view.text.safe_text import line
-
-SKEW_S: Final = 30.0
-"""Clock difference in seconds from which ages and waits are wrong."""
 
 _LONG_LISTS_BYTES: Final = 150_000_000
 """What a console with 100,000 receipts may need (manual: measurements, "Targets")."""
@@ -325,16 +322,15 @@ def _reached(target: Target) -> DoctorResult:
 
 def _skew(session: CommandSession, call_result: CallResult) -> DoctorResult:
     """Compare the two clocks by the response's ``Date``."""
-    try:
-        at = parsedate_to_datetime(call_result.response.headers.get("date", ""))
-        seconds = (session.call.clock.now() - at).total_seconds()
-    except (ValueError, TypeError):
+    at = parse_http_date(call_result.response.headers.get("date"))
+    if at is None:
         return DoctorResult("clock", "the service does not report its time")
-    if abs(seconds) <= SKEW_S:
+    found = clock_difference(session.call.clock.now(), at)
+    if found is None:
         return DoctorResult("clock", "agrees with the service")
-    side = "ahead of" if seconds > 0 else "behind"
-    found = f"this machine is {duration(abs(seconds))} {side} the service"
-    return DoctorResult("clock", found, "warn", "Set the clock; times and waits are wrong until then.")
+    return DoctorResult(
+        "clock", f"this machine is {found}", "warn", "Set the clock; times and waits are wrong until then."
+    )
 
 
 def _secrets(account: Account) -> Iterator[DoctorResult]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from runwatch.tui.app.startup_notices import WELCOME_S
 from runwatch.tui.screens.runs.runs import RunsScreen
 from tests.support.builders import account
 from tests.support.clock import FakeClock
-from tests.support.scripted import ScriptedService
+from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import KEY, Driven, console
 from tests.tui.samples import NOON
@@ -164,3 +166,19 @@ async def test_an_id_that_the_service_does_not_know_is_reported_with_its_instanc
     async with console(service(), tmp_path, open_at="runs/ex_nowhere") as driven:
         await driven.shows("ex_nowhere: There is no such resource", "instance ", "Check the id")
         assert driven.app.is_running
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(600, "10 min behind the service"), (-600, "10 min ahead of the service"), (20, None)]
+)
+async def test_a_clock_that_differs_from_the_service_is_said_once(
+    tmp_path: Path, seconds: int, said: str | None
+) -> None:
+    service = noon.service()
+    theirs = format_datetime(NOON + timedelta(seconds=seconds), usegmt=True)
+    service.say("GET", "/v1/account", Said(200, account(), headers=(("Date", theirs),)))
+    async with console(service, tmp_path) as driven:
+        await driven.pass_time(3)
+        warned = [text for text in driven.app.warnings if "clock" in text]
+        assert len(warned) == (said is not None)
+        assert said is None or said in warned[0]

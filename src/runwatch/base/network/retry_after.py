@@ -1,4 +1,4 @@
-"""Read the ``Retry-After`` header of a response."""
+"""Read the headers of a response that name a time: ``Retry-After`` and ``Date``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ def parse_retry_after(value: str | None, now: datetime) -> int | None:
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return min(int(text[:12]), MAX_WAIT_S)
+    moment = parse_http_date(text)
+    return None if moment is None else min(max(0, -int((now - moment).total_seconds() // 1)), MAX_WAIT_S)
+
+
+def parse_http_date(value: str | None) -> datetime | None:
+    """Return the time of an HTTP date, UTC if it names no zone; ``None`` for a missing or invalid one."""
     from email.utils import parsedate_to_datetime
 
     try:
-        moment = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(value or "")
     except (ValueError, TypeError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return min(max(0, -int((now - moment).total_seconds() // 1)), MAX_WAIT_S)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from runwatch.tui.shell.console import Console
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.shell.view_history import ViewHistory
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S
+from runwatch.view.text.format import clock_difference
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
@@ -44,6 +46,7 @@ class NavigatingApp(Console):
         self.history = ViewHistory()
         self._quits_until = 0.0
         self._quit_question = ""
+        self._compared_clocks: set[str] = set()
 
     # Implemented by subclasses.
 
@@ -70,7 +73,13 @@ class NavigatingApp(Console):
             screen.tail_moved(update)
 
     def request_attempted(self, attempt: RequestAttempt) -> None:
-        """Update local lists after a request attempt."""
+        """Update local lists after a request attempt, and say once of a service that its clock is another one."""
+        if attempt.served_at is not None and attempt.origin not in self._compared_clocks:
+            self._compared_clocks.add(attempt.origin)
+            answered_at = attempt.at + timedelta(seconds=attempt.elapsed_s)
+            found = clock_difference(min(max(attempt.served_at, attempt.at), answered_at), attempt.served_at)
+            if found is not None:
+                self.warn(f"This machine's clock is {found}: ages, durations and waits are wrong until it is set.")
         screen = self.mounted_screen
         if isinstance(screen, ResourceScreen) and screen.spec.is_local:
             if attempt.method == "GET" and attempt.problem is None and attempt.error is None:

@@ -41,6 +41,9 @@ AMOUNT_WORDS: Final = (*NUMBER_WORDS, "at", "least", UNKNOWN)
 DURATION_WORDS: Final = (*NUMBER_WORDS, "ms", "s", "min", "h", "d")
 """The words of :func:`duration` and :func:`elapsed_clock`."""
 
+SKEW_S: Final = 30.0
+"""Difference of two clocks in seconds from which ages and waits are wrong."""
+
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86400
@@ -186,6 +189,14 @@ def ago(at: datetime | None, now: datetime) -> SafeText:
     """Format how far a time is from now: ``5s ago``, ``2d ago``, ``in 10d``."""
     text = age(at, now)
     return text if at is None or text.startswith("in ") else line(f"{text} ago")
+
+
+def clock_difference(now: datetime, service_now: datetime) -> SafeText | None:
+    """Describe how far this machine's clock is from the service's; ``None`` up to :data:`SKEW_S`."""
+    seconds = (now - service_now).total_seconds()
+    if abs(seconds) <= SKEW_S:
+        return None
+    return line(f"{duration(abs(seconds))} {'ahead of' if seconds > 0 else 'behind'} the service")
 
 
 def elapsed_clock(seconds: Decimal | float | None) -> SafeText:
