@@ -101,6 +101,12 @@ async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
         assert rows[:2] == ["model_deployment_identifier", "  mdep_01M5VMZYFEPAW1Z7VQ9D9K5KGW"]
         assert rows[3:5] == ["n" * 24, f"  {'m' * 31}"]
         assert rows[6:] == ["arm", f"  {'a' * 33}  (receipt)"]
+        entry = DetailLine(line("by"), block(f"it is made of {'a' * 29}"), target=("arm", "a"))
+        view.show([DetailSection(line(""), (DetailLine(line("l" * 18), block("one")), entry))])
+        view.parent.styles.width = 44  # type: ignore[union-attr]
+        await pilot.pause()
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[2:6]]
+        assert rows == ["by", "  it is made of", f"  {'a' * 29}   ›", ""], "nor inside a sentence"
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:

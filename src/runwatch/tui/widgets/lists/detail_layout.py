@@ -207,7 +207,7 @@ class DetailLayout:
     def _field(self, it: _Field, part: FoldKey = (), guides: _Guides | None = None) -> list[DetailRow]:
         """Return a label and its value, which begins in the column of values: beside a short label, below a long one.
 
-        In a narrow window all values are below their labels, and so is an id that is too long for its column.
+        In a narrow window all values are below their labels, and so is one with an id that is too long for its column.
         """
         rows: list[DetailRow] = []
         label, mark = it.label, self.glyphs.ellipsis
@@ -218,9 +218,9 @@ class DetailLayout:
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part, entry=it.entry))
 
         indent = it.labels + 3 if it.labels else _BELOW_CELLS if label else 0
-        word = it.text.partition(" ")[0]
+        word = "" if "\n" in it.text else max(it.text.split(), key=cell_width, default="")
         cells = cell_width(word) + LINK_CELLS * (it.note == self.crumb and word == it.text)
-        is_word = "\n" not in it.text and room - indent < cells <= room - _BELOW_CELLS
+        is_word = room - indent < cells <= room - _BELOW_CELLS
         if cell_width(label) > it.labels or (is_word and label):
             # Paths differ at their ends.
             add((elide_middle(label, room, mark), Role.QUIET))
@@ -230,11 +230,13 @@ class DetailLayout:
             indent = _BELOW_CELLS
         width = max(1, room - indent)
         values = wrap_text(it.text, width)
-        if it.note == self.crumb and width > 2 * LINK_CELLS and cell_width(values[-1]) > width - LINK_CELLS:
+        whole = cells if cells <= width else 0
+        is_narrow = width - LINK_CELLS < max(whole, LINK_CELLS + 1)
+        if it.note == self.crumb and not is_narrow and cell_width(values[-1]) > width - LINK_CELLS:
             # Keep the sign of a link beside the last word, not on a line of its own.
             values = wrap_text(it.text, width - LINK_CELLS)
         column = cell_width(it.text[: it.hanging])
-        if column and len(values) > 1 and width - column >= MIN_VALUE_CELLS:
+        if column and len(values) > 1 and width - column >= max(whole, MIN_VALUE_CELLS):
             first, *others = wrap_text(line(it.text[it.hanging :], None), width - column)
             values = (line(it.text[: it.hanging] + first, None), *(line(" " * column + row, None) for row in others))
         for number, value in enumerate(values):
