@@ -119,12 +119,16 @@ def overview_section(
     words = [pass_rate_text(trend, has_days=True) for trend in found]
     if max(map(len, words)) + longest > room:
         words = [pass_rate_text(trend) for trend in found]
-    cells = max(0, min(longest, room - max(map(len, words))))
+    widest = max(map(len, words))
+    cells = max(0, min(longest, room - widest))
     lines = []
     for trend, days, label, text in zip(found, by_day, labels, words, strict=True):
         rates = [days.get(day) for day in listed]
         drawn = fit(draw_sparkline(rates, cells, context.glyphs, largest=1), cells)
         target = (Verifier.KIND, trend.verifier_id) if trend.verifier_id in checks else None
+        if target is not None:
+            # Links are padded, so that their signs are aligned.
+            text = text.ljust(min(widest, room))
         lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
     return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
 
