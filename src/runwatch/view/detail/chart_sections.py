@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 from runwatch.base.text import cell_width
 from runwatch.view.detail.plots import Value, draw_bar, draw_stack, largest_value, pattern_legend
 from runwatch.view.detail.sections import DetailLine, DetailSection
-from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Glyphs, Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line
 
@@ -50,15 +49,6 @@ class ChartRow:
 def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
     """Sort lines by descending value, lines without one last."""
     return sorted(plotted, key=lambda one: (one.value is None, -(one.value or 0)))
-
-
-def tell_apart(labels: Sequence[SafeText], ids: Sequence[str | None], glyphs: Glyphs) -> list[SafeText]:
-    """Return the names of records, equal ones with the short form of their ids."""
-    seen = Counter(labels)
-    return [
-        line(f"{label} {short_id(id, glyphs)}") if id and seen[label] > 1 else label
-        for label, id in zip(labels, ids, strict=True)
-    ]
 
 
 def fit_labels(labels: Sequence[SafeText], room_of: WidthOf, glyphs: Glyphs) -> list[SafeText]:

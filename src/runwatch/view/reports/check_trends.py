@@ -14,10 +14,10 @@ from typing import Final
 
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, fit_labels, tell_apart
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, fit_labels
 from runwatch.view.detail.plots import draw_sparkline
 from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
-from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id
+from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id, tell_apart
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import fit, line, plain_decimal
 

@@ -18,7 +18,7 @@ from runwatch.records.record import Record
 from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first, tell_apart
+from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, quote_value
@@ -34,6 +34,7 @@ from runwatch.view.text.format import (
     money_exact,
     short_id,
     spent_amount,
+    tell_apart,
     tokens,
 )
 from runwatch.view.text.glyphs import Role

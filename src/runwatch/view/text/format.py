@@ -5,7 +5,8 @@ Every function accepts what a record gives, including ``None``, and returns safe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, InvalidOperation
@@ -279,6 +280,15 @@ def short_id(text: str | None, glyphs: Glyphs = UNICODE) -> SafeText:
     if prefix:
         return line(prefix + elide_start(rest, _END_CELLS, glyphs.ellipsis))
     return elide_middle(rest, BOTH_ENDS_CELLS, glyphs.ellipsis)
+
+
+def tell_apart(labels: Sequence[SafeText], ids: Sequence[str | None], glyphs: Glyphs) -> list[SafeText]:
+    """Return the names of records, equal ones with the short form of their ids."""
+    seen = Counter(labels)
+    return [
+        line(f"{label} {short_id(id, glyphs)}") if id and seen[label] > 1 else label
+        for label, id in zip(labels, ids, strict=True)
+    ]
 
 
 def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:

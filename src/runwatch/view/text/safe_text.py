@@ -7,7 +7,7 @@ cleaned the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -157,6 +157,13 @@ def elide_middle(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
 def elide_start(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     """Cut safe text at its start to at most ``width`` cells."""
     return _safe(plain.elide_start(text, width, clean_line(mark)))
+
+
+def best_cut(
+    texts: Collection[SafeText], width: int, mark: str, *cuts: Callable[[SafeText, int, str], SafeText]
+) -> Callable[[SafeText, int, str], SafeText]:
+    """Return the way to cut texts after which most of them still differ, of equally good ones the first."""
+    return max(cuts, key=lambda cut: len({cut(text, width, mark) for text in texts}))
 
 
 def fit(text: SafeText, width: int, align: str = "left", mark: str = ELLIPSIS) -> SafeText:

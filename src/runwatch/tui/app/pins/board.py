@@ -17,7 +17,7 @@ from runwatch.tui.screens.registry import has_screen, is_page, resource_named
 from runwatch.tui.shell.console_screen import NOTES_REFRESH_S, ConsoleScreen
 from runwatch.tui.widgets.bars.pin_bar import PinBar, PinTab
 from runwatch.view.table.rows import RowRenderer, build_rows, rebuild_rows
-from runwatch.view.text.format import short_id
+from runwatch.view.text.format import short_id, tell_apart
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -117,17 +117,20 @@ class PinBoard:
     # Called by menus.
 
     def tabs(self) -> list[PinTab]:
-        looked_at = self._looked_at()
+        looked_at, glyphs = self._looked_at(), self._app.glyphs
+        ids = [pin.target.ids[0] if pin.target.form == "record" else None for pin in self.pins]
+        labels = tell_apart([self.label(pin) for pin in self.pins], ids, glyphs)
+        short_labels = tell_apart([self._short_label(pin) for pin in self.pins], ids, glyphs)
         return [
             PinTab(
                 number,
-                self.label(pin),
-                self._short_label(pin),
+                label,
+                short_label,
                 is_active=pin.target == looked_at,
                 is_changed=bool(pin.seen) and self._present.get(pin.target, pin.seen) != pin.seen,
                 is_gone=pin.target in self._gone,
             )
-            for number, pin in enumerate(self.pins, 1)
+            for number, (pin, label, short_label) in enumerate(zip(self.pins, labels, short_labels, strict=True), 1)
         ]
 
     def label(self, pin: Pin) -> SafeText:

@@ -10,7 +10,7 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, line
+from runwatch.view.text.safe_text import SafeText, best_cut, elide_middle, elide_start, line, truncate
 
 _LABEL_CELLS: Final = range(32, 5, -1)
 """Widths of a short label to try, the widest first; below the last one, only numbers and marks are left."""
@@ -25,7 +25,7 @@ class PinTab(NamedTuple):
     Attributes:
         number: From 1.
         label: Shown where all tabs have room for theirs.
-        short_label: The label without the kind of a record; cut in the middle if there is less room.
+        short_label: The label without the kind of a record; cut if there is less room.
         is_active: Whether it is what is looked at.
         is_changed: Whether it changed since one looked.
         is_gone: Whether its record does not exist any more.
@@ -68,9 +68,8 @@ class PinBar(Bar):
         for cells in (*_LABEL_CELLS, 0):
             if measure_parts(parts) <= width:
                 break
-            parts = [
-                self._part(tab, elide_middle(tab.short_label, cells, mark) if cells else None) for tab in self._tabs
-            ]
+            cut = best_cut([tab.short_label for tab in self._tabs], cells, mark, elide_middle, elide_start, truncate)
+            parts = [self._part(tab, cut(tab.short_label, cells, mark) if cells else None) for tab in self._tabs]
         return parts, ()
 
     def part_clicked(self, target: object) -> None:

@@ -42,6 +42,7 @@ from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import (
     SafeText,
+    best_cut,
     elide_middle,
     elide_start,
     fit,
@@ -697,10 +698,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def _best_cut(self, placed: PlacedColumn) -> Callable[[SafeText, int, str], SafeText]:
         """Return the way to cut a column's texts after which most of them still differ."""
         texts, mark = self._texts[placed.column.id], get_app(self).glyphs.ellipsis
-        return max(
-            (truncate, elide_middle, elide_start),
-            key=lambda cut: len({cut(text, placed.width, mark) for text in texts}),
-        )
+        return best_cut(texts, placed.width, mark, truncate, elide_middle, elide_start)
 
     def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
         """Return what each column with anything to show needs, from the widths of its cells."""
