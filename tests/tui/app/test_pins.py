@@ -41,8 +41,7 @@ def end_live_run(service: ScriptedService) -> None:
 
 async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
-        # Equal names have the ids of their records.
-        assert bar(driven) == "1 Sample…slow)  2 Sample…ndard  3 Sample…Small  4 Sample…arm_3  5 Sample…arm_4"
+        assert bar(driven) == ""
         await pin(driven, noon.LIVE)
         await driven.shows("alt+1 goes there")
         assert bar(driven) == "1 run 8f21…9b7e"
@@ -50,8 +49,7 @@ async def test_a_run_is_pinned_and_unpinned_and_stays_over_a_restart(tmp_path: P
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the pin to come back")
         await driven.select(noon.LIVE)
         await driven.reaches("Unpinned run 8f21…9b7e; b pins it again", "b")
-        # Equal names have the ids of their records.
-        assert bar(driven) == "1 Sample…slow)  2 Sample…ndard  3 Sample…Small  4 Sample…arm_3  5 Sample…arm_4"
+        assert bar(driven) == ""
 
 
 async def test_a_pinned_run_is_named_by_its_label(tmp_path: Path) -> None:
