@@ -29,6 +29,7 @@ from runwatch.view.problems.journal_entries import (
     ProblemEntry,
     RequestEntry,
     attach_problems,
+    fold_unreached,
     problem_from_journal,
     request_from_journal,
 )
@@ -72,6 +73,26 @@ def test_reads_that_succeeded_are_one_entry_and_nothing_else_is_folded() -> None
     assert found[1].raw["until"] == format_iso(polled[2].at)
     one = merge_activity(ASKED, nearby(polled[0]))
     assert fold_reads(one) == one
+
+
+def test_tries_that_reached_nobody_are_one_entry_until_something_is_reached() -> None:
+    def sent(second: int, error: str | None = "refused", **over: Any) -> JournalRequest:
+        at = NOW + timedelta(seconds=second)
+        return replace(SENT, at=at, **{"error": error, "status": None if error else 200, **over})
+
+    tried = [sent(0), sent(2, "dns"), sent(3, "cancelled"), sent(3, origin="https://other"), sent(4), sent(5, None)]
+    tried += [sent(6), sent(8), sent(9, method="POST"), sent(11)]
+    around = fold_reads(merge_activity(ASKED, nearby(*tried)))
+    one = "/v1/executions/ex_1"
+    assert [each.request for each in around] == [
+        *("2 reads that succeeded", f"GET {one}", "3 tries that reached nobody", f"POST {one}"),
+        "3 tries that reached nobody",
+    ]
+    listed: Any = fold_unreached([request_from_journal(each) for each in reversed(tried[:2])])
+    listed = fold_unreached([request_from_journal(tried[4]), *listed])
+    [row] = build_rows(REQUESTS, listed, CONTEXT)
+    assert cells_of(row)["path"] == f"3 tries since {NOW:%H:%M:%S}"
+    assert listed[0].id == fold_unreached([*listed, request_from_journal(sent(4))])[-1].id
 
 
 def answered(**over: Any) -> ServiceProblem:

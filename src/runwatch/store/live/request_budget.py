@@ -116,7 +116,6 @@ class RequestBudget:
         self._sent: deque[float] = deque()
         self._by_people: deque[float] = deque()
         self._refused: deque[float] = deque()
-        self._unsent: deque[float] = deque()
         self.is_learned = self._has_grown = False
         self._growth_quiet_s = LEARNED_QUIET_S
         self._next_free = 0.0
@@ -168,8 +167,6 @@ class RequestBudget:
         Args:
             was_sent: Whether the service may have received it. One that it did not receive costs nothing.
         """
-        if not was_sent:
-            self._unsent.append(self._clock.monotonic())
         payment = _payment.get()
         if payment is not None and payment.prepaid:
             payment.prepaid -= 1
@@ -222,11 +219,6 @@ class RequestBudget:
     def per_minute(self) -> int:
         """Requests of the last minute, including other consoles on this data directory."""
         return self.own_per_minute + self._others()
-
-    @property
-    def unsent_per_minute(self) -> int:
-        """Requests of the last minute that did not reach the service, which use nothing of its limit."""
-        return _recent(self._unsent, self._clock.monotonic())
 
     @property
     def left(self) -> int | None:

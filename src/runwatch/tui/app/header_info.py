@@ -59,15 +59,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         hold = console.clock.now() + timedelta(seconds=hold_s)
     budget = live.budget
     rate, short_rate = (
-        line(
-            request_rate(
-                budget.per_minute,
-                budget.limit_rpm,
-                unit,
-                unsent=budget.unsent_per_minute,
-                is_learned=budget.is_learned,
-            )
-        )
+        line(request_rate(budget.per_minute, budget.limit_rpm, unit, is_learned=budget.is_learned))
         for unit in ("requests/min", "req/min")
     )
     return HeaderInfo(

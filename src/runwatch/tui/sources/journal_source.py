@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.base.clock import Clock
 from runwatch.store.state.freshness import PaneState, local_state
-from runwatch.view.problems.journal_entries import attach_problems, problem_from_journal, request_from_journal
+from runwatch.view.problems.journal_entries import (
+    attach_problems,
+    fold_unreached,
+    problem_from_journal,
+    request_from_journal,
+)
 from runwatch.view.spec.resource import ResourceSpec
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ class JournalSource:
         self._found: Sequence[Any] | None = None
         self._limit = MAX_JOURNAL_ROWS
         self._end: JournalPosition | None = None
+        self._is_folded = True
 
     def widen(self, *, everything: bool) -> bool:
         """From the next read on, list all rows or only the newest; return whether that is a change."""
@@ -51,6 +57,15 @@ class JournalSource:
         is_other, self._limit = limit != self._limit, limit
         if is_other:
             # The rows read so far do not match the new limit, so start over.
+            self._end = None
+        return is_other
+
+    def fold(self, *, is_folded: bool) -> bool:
+        """From the next read on, show tries that reached nobody in one row or each in its own; return whether that is a
+        change.
+        """
+        is_other, self._is_folded = is_folded != self._is_folded, is_folded
+        if is_other:
             self._end = None
         return is_other
 
@@ -68,7 +83,7 @@ class JournalSource:
         return local_state(self._read_at, self._clock.monotonic(), is_empty=not self._items)
 
     def end_is_proven(self) -> bool:
-        return self._found is not None or len(self._items) < self._limit
+        return self._found is not None or sum(getattr(each, "tries", None) or 1 for each in self._items) < self._limit
 
     async def read(self) -> None:
         if self._session is None:
@@ -98,5 +113,6 @@ class JournalSource:
         known = () if after is None else self._items
         if sent.requests:
             new = attach_problems(map(request_from_journal, sent.requests), map(problem_from_journal, sent.problems))
-            self._items = [*new, *known][: self._limit]
+            rows = [*new, *known]
+            self._items = (fold_unreached(rows) if self._is_folded else rows)[: self._limit]
         self._end = sent.end

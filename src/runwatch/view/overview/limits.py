@@ -46,7 +46,6 @@ class AccountLimits:
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.
         is_learned: Whether the limit is an estimate, because the service states none.
-        unsent: Requests of the last minute that did not reach the service.
     """
 
     per_minute: int = 0
@@ -56,7 +55,6 @@ class AccountLimits:
     state: PaneState | None = None
     problems: Sequence[datetime] | None = None
     is_learned: bool = False
-    unsent: int = 0
 
 
 def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
@@ -106,9 +104,7 @@ def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tupl
 def _requests(spending: AccountLimits) -> LinkSpan:
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
-        request_rate(
-            spending.per_minute, spending.limit, "a minute", unsent=spending.unsent, is_learned=spending.is_learned
-        ),
+        request_rate(spending.per_minute, spending.limit, "a minute", is_learned=spending.is_learned),
         Role.WARN if is_low else Role.PLAIN,
         ViewLink("requests"),
     )

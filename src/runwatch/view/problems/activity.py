@@ -16,6 +16,7 @@ from runwatch.store.repositories.journal import JournalProblem, JournalRequest
 from runwatch.store.service_problems import ServiceProblems
 from runwatch.view.problems.journal_entries import (
     ProblemEntry,
+    fold_unreached,
     is_given_up,
     known_members,
     problem_from_journal,
@@ -64,6 +65,9 @@ class ActivityEntry(Record):
     reads = integer("reads")
     """Number of reads that a folded entry stands for."""
 
+    tries = integer("tries")
+    """The same of tries that reached nobody."""
+
     @property
     def id(self) -> str:
         """Unique id, made of the kind, the time and the entry's own id."""
@@ -72,9 +76,11 @@ class ActivityEntry(Record):
 
     @property
     def request(self) -> str | None:
-        """Method and path, as far as known; for a folded entry the number of reads."""
+        """Method and path, as far as known; for a folded entry the number of reads or tries."""
         if self.reads is not None:
             return f"{self.reads:,} reads that succeeded"
+        if self.tries is not None:
+            return f"{self.tries:,} tries that reached nobody"
         return " ".join(part for part in (self.method, self.path) if part) or None
 
     @property
@@ -95,7 +101,10 @@ def merge_activity(
 
 
 def fold_reads(entries: Sequence[ActivityEntry]) -> Sequence[ActivityEntry]:
-    """Fold the reads that succeeded, nearly all of them the console's own polling, into one entry at the first."""
+    """Fold the reads that succeeded, nearly all of them the console's own polling, into one entry at the first, and
+    those that reached nobody.
+    """
+    entries = fold_unreached(entries)
     reads = [each for each in entries if each.what == "request" and each.method == "GET" and not each.is_trouble]
     if len(reads) < 2:
         return entries
@@ -308,9 +317,9 @@ ACTIVITY: Final[ResourceSpec[Any]] = ResourceSpec[ActivityEntry](
                 *(
                     _present(name)
                     for name in (
-                        "reads", "until", "instance", "run_id", "code", "status", "state", "reason", "title", "detail",
-                        "cause", "error", "method", "path", "query", "operation", "profile", "origin", "attempt", "key",
-                        "principal_id", "elapsed_s",
+                        "reads", "until", "tries", "since", "instance", "run_id", "code", "status", "state", "reason",
+                        "title", "detail", "cause", "error", "method", "path", "query", "operation", "profile",
+                        "origin", "attempt", "key", "principal_id", "elapsed_s",
                     )
                 ),
             ),

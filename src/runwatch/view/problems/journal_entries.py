@@ -6,10 +6,11 @@ kept unchanged in ``raw``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
+from runwatch.api.calls import UNSENT_ERRORS
 from runwatch.api.errors import ApiError, ApiProblem
 from runwatch.base.clock import format_iso
 from runwatch.base.lazy_pattern import lazy_pattern
@@ -113,10 +114,17 @@ class RequestEntry(_Entry):
     sent_bytes = integer("sent_bytes")
     received_bytes = integer("received_bytes")
     error = text("error")
+    tries = integer("tries")
+    """Number of tries that a folded entry stands for; the other members are those of the newest."""
+
+    since = moment("since")
+    """The time of the first of them."""
 
     @property
     def id(self) -> str:
-        """Unique id, made of time, operation, path and attempt."""
+        """Unique id, made of time, operation, path and attempt; a folded entry keeps its id while tries are added."""
+        if self.tries is not None:
+            return f"{self._raw.get('since')}/{self.origin}"
         return _request_id(self._raw)
 
     @property
@@ -138,6 +146,38 @@ class RequestEntry(_Entry):
 def is_given_up(method: str | None, error: str | None) -> bool:
     """Return whether a request is a read whose answer was no longer wanted, as after the cursor went on."""
     return error == "cancelled" and method == "GET"
+
+
+T = TypeVar("T", bound=Record)
+
+
+def fold_unreached(entries: Sequence[T]) -> Sequence[T]:
+    """Fold reads that got no connection, those after one another to one service, into one entry in place of the newest.
+
+    A service that is gone is tried every few seconds, which would hide everything else. An entry folded before counts
+    with its tries.
+    """
+    groups: list[list[T]] = []
+    pending: dict[str, list[T]] = {}
+    for entry in sorted(entries, key=lambda each: str(each.raw.get("time"))):
+        method, error, origin = entry.raw.get("method"), entry.raw.get("error"), str(entry.raw.get("origin"))
+        if error not in UNSENT_ERRORS:
+            if not is_given_up(method, error):
+                pending.pop(origin, None)
+        elif method == "GET":
+            if origin not in pending:
+                groups.append(pending.setdefault(origin, []))
+            pending[origin].append(entry)
+    folded: dict[int, T | None] = {}
+    for group in groups:
+        if len(group) > 1:
+            first, newest = group[0].raw, group[-1].raw
+            tries = sum(RequestEntry(dict(each.raw)).tries or 1 for each in group)
+            members = {**newest, "tries": tries, "since": first.get("since", first.get("time"))}
+            folded |= dict.fromkeys(map(id, group)) | {id(group[-1]): type(group[-1])(members)}
+    if not folded:
+        return entries
+    return [shown for each in entries if (shown := folded.get(id(each), each)) is not None]
 
 
 def _request_id(raw: Mapping[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from runwatch.records.run import Run
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.spec.members import column, fields, id_column, member_lines, time_column
-from runwatch.view.spec.resource import Column, RecordLink, ResourceSpec, SectionSpec, SortKey
-from runwatch.view.text.format import RenderContext, byte_size
+from runwatch.view.spec.resource import Column, ComputedLine, RecordLink, ResourceSpec, SectionSpec, SortKey
+from runwatch.view.text.format import RenderContext, byte_size, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import duration_cell, id_cell
 from runwatch.view.text.safe_text import line
@@ -21,6 +21,13 @@ def _status(entry: RequestEntry, context: RenderContext) -> CellText:
     if entry.status is None:
         return line(context.glyphs.unknown)
     return signed(f"{entry.status}", Role.BAD if entry.is_problem else Role.GOOD, context.glyphs)
+
+
+def _path(entry: RequestEntry, context: RenderContext) -> CellText:
+    """Return the path, or how often nobody was reached, in so few words that a narrow window shows them whole."""
+    if entry.tries is None:
+        return line(entry.path)
+    return line(f"{entry.tries:,} tries since {time_of_day(entry.since, context)}")
 
 
 def _size_column(names: str, **options: Any) -> Column[Any]:
@@ -40,7 +47,7 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
             max_cells=24,
         ),
         column("method"),
-        column("path", max_cells=64, min_cells=24, elides_middle=True),
+        column("path", cell=_path, max_cells=64, min_cells=24, elides_middle=True),
         # Requests of all profiles are listed.
         column("profile", hide_order=8, min_cells=7, max_cells=16, hide_if_empty=True),
         column(
@@ -55,9 +62,12 @@ REQUESTS: Final[ResourceSpec[Any]] = ResourceSpec[RequestEntry](
     ),
     fields=fields("operation host code error instance"),
     sections=(
-        SectionSpec("Request", member_lines(
-            "time:time method path query operation status error code instance attempt elapsed_s:s key sent_bytes "
-            "received_bytes profile origin"
+        SectionSpec("Request", (
+            ComputedLine("tries", lambda it, _, context: None if it.tries is None else _path(it, context)),
+            *member_lines(
+                "time:time method path query operation status error code instance attempt elapsed_s:s key sent_bytes "
+                "received_bytes profile origin"
+            ),
         )),
     ),
     sort=(SortKey("time"),),

@@ -326,19 +326,17 @@ def gauge(part: Decimal, cells: int = 5, glyphs: Glyphs = UNICODE) -> SafeText:
     return line(start + full * filled + empty * (cells - filled) + end)
 
 
-def request_rate(used: int, limit: int | None, unit: str, *, unsent: int = 0, is_learned: bool = False) -> str:
+def request_rate(used: int, limit: int | None, unit: str, *, is_learned: bool = False) -> str:
     """Describe the requests of the last minute; after a 429 the assumed limit can be below them.
 
     Args:
         used: Those that count against the limit.
         unit: The words after the number, such as ``requests/min``.
-        unsent: Those that did not reach the service.
         is_learned: Whether the limit is an estimate, because the service states none.
     """
-    made = f"{used + unsent}"
     if limit is None:
-        return f"{made} {unit}"
-    return f"{made} of {'about ' * is_learned}{limit} {unit}" if used <= limit else f"{used} {unit}, slowed to {limit}"
+        return f"{used} {unit}"
+    return f"{used} of {'about ' * is_learned}{limit} {unit}" if used <= limit else f"{used} {unit}, slowed to {limit}"
 
 
 def percent(part: Decimal) -> SafeText:

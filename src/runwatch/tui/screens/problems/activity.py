@@ -88,7 +88,7 @@ class ActivitySource:
     def end_is_proven(self) -> bool:
         from runwatch.store.repositories.activity import MAX_ENTRIES
 
-        return self.file is not None or sum(each.reads or 1 for each in self._items) < MAX_ENTRIES
+        return self.file is not None or sum(each.reads or each.tries or 1 for each in self._items) < MAX_ENTRIES
 
     async def read(self) -> None:
         """Search the journal, and the local service's store if the service is running."""
@@ -268,10 +268,10 @@ class ActivityScreen(ResourceScreen):
         return (line("Nearest entries:"), *(line(activity_text(each)) for each in near))
 
     def counters(self) -> StyledSpans:
-        """Return what was found of each kind; each of the reads in one row counts."""
+        """Return what was found of each kind; each of the reads or tries in one row counts."""
         kinds: Counter[str | None] = Counter()
         for each in self._around.items():
-            kinds[each.what] += each.reads or 1
+            kinds[each.what] += each.reads or each.tries or 1
         counts = [f"{what}s {kinds[what]}" for what in ("problem", "request", "run") if what in kinds]
         return (label_span(f" {self.console.glyphs.dot} ".join(counts)),)
 

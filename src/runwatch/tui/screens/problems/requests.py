@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from runwatch.base.errors import RunwatchError
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.view.problems.copy_options import curl_option
@@ -46,6 +47,13 @@ class RequestsScreen(ResourceScreen):
         """Restart the interval, because all ages were just drawn."""
         super().rows_shown(keeps_detail=keeps_detail)
         self._kept_s = 0
+
+    def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
+        """Show each try that reached nobody to those who look for some requests."""
+        is_filter = super()._apply_filter(text, is_undoable=is_undoable)
+        if isinstance(self._source, JournalSource) and self._source.fold(is_folded=self._query is None):
+            self.read_source()
+        return is_filter
 
     @property
     def entry(self) -> RequestEntry | None:

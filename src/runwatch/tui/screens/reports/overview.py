@@ -403,7 +403,6 @@ class OverviewScreen(ConsoleScreen):
             moments = [entry.time for entry in read.items() if entry.time is not None]
         return AccountLimits(
             per_minute=budget.per_minute if budget else 0,
-            unsent=budget.unsent_per_minute if budget else 0,
             limit=budget.limit_rpm if budget else None,
             is_learned=budget is not None and budget.is_learned,
             left=budget.left if budget else None,
