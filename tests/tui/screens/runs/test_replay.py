@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.store.live.run_tails import TailUpdate
-from runwatch.tui.screens.runs.replay import ReplayScreen
+from runwatch.tui.screens.runs.replay import ReplayScreen, replay_view
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.replay_source import ReplaySource
 from tests.support.builders import echo_events, echo_receipt, run, verification_event
@@ -154,10 +154,21 @@ async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven)
         assert driven.app.session is not None
-        driven.app.session.live.tails._update(noon.LIVE, has_more=True)
+        tails = driven.app.session.live.tails
+        tails._update(noon.LIVE, has_more=True)
         await driven.reaches("loading…", "end")
         assert "LIVE" not in driven.text
         assert "END" not in driven.text
+        tails._update(noon.LIVE, has_more=False)
+        await driven.shows("LIVE  1×")
+
+
+async def test_the_first_read_of_a_replay_does_not_wait_for_the_request_limit(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
+        for _ in range(60):
+            driven.session.live.budget.note_sent()
+        await driven.app.go_to_view(replay_view(noon.LIVE))
+        await driven.shows("REPLAY", "of 8")
 
 
 async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) -> None:

@@ -196,7 +196,8 @@ class ReplayScreen(EventScreen):
         # Events that were never read, or are still to come, are read as those of any run.
         session = self.console.session
         if session is not None and self._run_id and not session.live.tails.follows(self._run_id, self):
-            session.live.tails.follow(self._run_id, self)
+            # Until they are read once, the user waits for them.
+            session.live.tails.follow(self._run_id, self, is_asked=self._is_behind)
 
     def _grow(self) -> None:
         """Read newly stored events; those stored during a read are read after it."""
@@ -231,6 +232,8 @@ class ReplayScreen(EventScreen):
             self._grow()
         elif self._source.replay.is_at_end:
             self._draw()
+        else:
+            self.show_tail()
 
     def data_changed(self, kinds: frozenset[str]) -> None:
         self._draw()
@@ -502,10 +505,10 @@ class ReplayScreen(EventScreen):
             self._move(replay.count + step)
 
     def action_go_to_end(self, event: int) -> None:
-        """Go to the first event, or to the last one, where a live run goes on."""
+        """Go to the first event, or to the last one, where a live run goes on, if need be once events are loaded."""
         if self._source is not None:
             self._move(1 if event == 0 else len(self._source.replay.events))
-            if event != 0 and self._is_live:
+            if event != 0 and (self._is_live or self._is_behind):
                 self.action_play()
 
     def action_change_speed(self, step: int) -> None:
