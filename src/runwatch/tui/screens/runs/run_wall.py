@@ -573,7 +573,9 @@ class RunWallScreen(ConsoleScreen):
         if not total and runs_state(self.console).age_s is None:
             return (label_span(f"{self.console.glyphs.nothing} live"),)
         ended = total - self._live
-        counts = f"{self._live} live{f', {ended} ended' * (ended > 0)}"
+        counts = (
+            f"{self._live} live{f', {ended} ended' * (ended > 0)}{' when last read' * (self.lost_since is not None)}"
+        )
         paused = (self.pause_span("  "),) if self._is_paused else ()
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         if shown == total:
