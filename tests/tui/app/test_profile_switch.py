@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from runwatch.base.network.service_target import Target
+from runwatch.base.secrets.secret import Secret
 from runwatch.tui.app.header_info import build_header_info
 from runwatch.tui.app.profile_menu import describe_profile
 from runwatch.tui.screens.templates.templates import TemplatesScreen
@@ -65,6 +67,24 @@ async def test_a_profile_that_another_shell_adds_is_there(tmp_path: Path) -> Non
         file.write_text('[profiles.added]\nbase_url = "http://127.0.0.1:9"\n', "utf-8")
         await driven.press("escape")
         await driven.reaches(re.compile("added +http://127.0.0.1:9"), "K")
+
+
+async def test_the_local_service_of_this_machine_is_switched_to_though_no_settings_name_it(tmp_path: Path) -> None:
+    async with home_service() as local, console(work_service(), tmp_path) as driven:
+        launch = driven.app.launch
+        started: list[Path] = []
+
+        def start_local(directory: Path) -> Any:
+            started.append(directory)
+            return SimpleNamespace(target=lambda: Target("local", local.base_url, Secret("rk_home"), "local service"))
+
+        driven.app.launch = launch._replace(start_local=start_local)
+        launch.paths.local_service_dir.mkdir(parents=True)
+        await driven.reaches(re.compile("local +local service"), "K")
+        await driven.press("down", "enter")
+        await driven.shows("Switched to profile local")
+        await driven.comes("ex_home")
+        assert started == [launch.paths.local_service_dir]
 
 
 def test_the_local_service_which_no_settings_name_says_what_it_is() -> None:

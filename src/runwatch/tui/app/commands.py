@@ -148,7 +148,7 @@ def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:
     if not console.has_file:
         yield PaletteCommand("profile", "Switch to another profile and keep the view; without NAME, choose it.",
                       partial(profile_menu.go_to_profile, console), console.keys.shown("app.profile"),
-                      argument_name="NAME", known=console.profiles.known, aliases=("profiles",))  # fmt: skip
+                      argument_name="NAME", known=console.profiles.reachable, aliases=("profiles",))  # fmt: skip
         yield PaletteCommand("across", "Show runs, templates, receipts, usage or problems of several profiles.",
                       partial(profile_menu.show_multi_profile, console), argument_name="A,B|all")  # fmt: skip
     if can_search(console):

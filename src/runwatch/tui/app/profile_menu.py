@@ -37,10 +37,10 @@ async def go_to_profile(console: NavigatingApp, name: str) -> None:
         _open_switch_menu(console)
     elif name == console.profile_name:
         screen.notify_user(f"This is profile {line(name, 40)}.")
-    elif name in profiles.known:
+    elif name in profiles.reachable:
         switch_profile(screen, name)
     else:
-        screen.notify_user(_unknown_text(name, profiles.known), Role.WARN)
+        screen.notify_user(_unknown_text(name, profiles.reachable), Role.WARN)
 
 
 async def _read_profiles(console: NavigatingApp) -> None:
@@ -56,13 +56,13 @@ def _open_switch_menu(console: NavigatingApp) -> None:
 
 
 def _switch_items(console: NavigatingApp) -> Iterator[MenuItem]:
-    for name in console.profiles.known:
+    for name in console.profiles.reachable:
         is_current = name == console.profile_name
         off = line("you are here") if is_current else None
         yield MenuItem(
             line(name), partial(switch_profile, console.console_screen, name), describe_profile(console, name), off
         )
-    if len(console.profiles.known) < 2:
+    if len(console.profiles.reachable) < 2:
         yield MenuItem(
             line("another profile"),
             lambda: None,

@@ -11,7 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError
-from runwatch.settings.declarations import ENVIRONMENT_KEY
+from runwatch.settings.declarations import ENVIRONMENT_KEY, LOCAL
 from runwatch.settings.resolver import ENVIRONMENT_URL, SettingOptions, SettingsResolver
 from runwatch.tui.app.last_session import CACHED_KINDS
 from runwatch.tui.app.session_opening import open_service_session
@@ -37,6 +37,15 @@ class ProfileManager:
         # A service chosen when the console started need not be in the settings file.
         names = (self._console.profile_name, *self._console.loaded.settings.profiles, *self._sessions)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def reachable(self) -> tuple[str, ...]:
+        """The profiles to switch to: those known, and the local service if this machine has one.
+
+        It is listed together with the others only after a switch to it, because opening it may start it.
+        """
+        has_local = not self._console.has_file and self._console.launch.paths.local_service_dir.is_dir()
+        return tuple(dict.fromkeys((*self.known, *([LOCAL] if has_local else []))))
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -71,10 +80,11 @@ class ProfileManager:
             for variable, text in console.launch.environment.items()
             if variable not in {ENVIRONMENT_URL, ENVIRONMENT_KEY}
         }
-        options = SettingOptions(profile=name, read_only=console.launch.options.read_only)
+        service = {"local": True} if name == LOCAL else {"profile": name}
+        options = SettingOptions(**service, read_only=console.launch.options.read_only)
         resolver = SettingsResolver(options, environment, console.loaded, console.launch.paths)
         try:
-            target = await asyncio.to_thread(resolver.target)
+            target = await asyncio.to_thread(resolver.target, start_local=console.launch.start_local)
             session = await open_service_session(console, target, resolver.settings())
         except RunwatchError as error:
             self.failures[name] = error

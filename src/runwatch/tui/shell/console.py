@@ -53,6 +53,10 @@ class ProfileSessions(Protocol):
         """All profiles, the current one first."""
 
     @property
+    def reachable(self) -> tuple[str, ...]:
+        """The profiles to switch to: all, and the local service if this machine has one."""
+
+    @property
     def shown(self) -> tuple[str, ...]:
         """The profiles listed together."""
 
