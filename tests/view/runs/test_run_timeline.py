@@ -140,6 +140,10 @@ def test_a_refused_call_ends_when_its_provider_answered() -> None:
     events = [*STORY[:4], STORY[6], *STORY[7:]]
     facts = RunFacts(builders.run(), call_errors=(error,))
     assert rows(events, facts=facts)["attempt 1"][1:] == ["3 s", "✗ the provider answered 429:", '"slow down"']
+    narrow = " ".join(rows(events, facts=facts, room=40)["attempt 1"])
+    assert " ".join(narrow.split()).endswith('3 s ✗ the provider answered 429: "slow down"'), (
+        "on as many rows as it needs"
+    )
 
 
 def test_a_test_run_calls_no_model() -> None:
@@ -167,4 +171,3 @@ def test_any_events_fit_any_width(events: list[RunEvent], room: int) -> None:
         assert all(is_clean(line.text) and is_clean(line.label) for line in lines)
         rows = [row for line in lines if line.label for row in line.text.splitlines()]
         assert all(cell_width(row) <= max(room, 30) for row in rows)
-        assert all(len(line.text.splitlines()) <= 3 for line in lines if line.label)

@@ -25,7 +25,7 @@ from runwatch.view.runs.run_facts import RunFacts, receipt_slices
 from runwatch.view.runs.run_trace import FALLBACK, AttemptTrace, RunTrace, SliceTrace
 from runwatch.view.text.format import RenderContext, duration, short_id, time_of_day
 from runwatch.view.text.glyphs import Glyphs, Role, state_glyph
-from runwatch.view.text.safe_text import SafeText, block, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, block, fit, line
 
 _GAP: Final = 2
 _MIN_BAR_CELLS: Final = 8
@@ -33,7 +33,8 @@ _MIN_NOTE_CELLS: Final = 8
 _NOTE_SHARE: Final = 0.45
 """Part of a line that notes may take."""
 
-_NOTE_ROWS: Final = 2
+_WORDS_CELLS: Final = 200
+"""Width to which a note quotes what came of an attempt; the Summary has all of it. What follows is never cut."""
 
 _DURATION_CELLS: Final = ((60, 6), (600, 10), (float("inf"), 11))
 """Width of the longest duration below so many seconds: ``59.9 s``, ``9 min 59 s``, ``59 min 59 s``."""
@@ -147,7 +148,7 @@ def _attempt(
     words, role = _came_of(attempt, call, error, None if has_own_check else finding, glyphs)
     retry = "" if not attempt.reason else "fallback" if attempt.reason == FALLBACK else "repair"
     arm = short_id(attempt.arm, glyphs) if attempt.arm else ""
-    text = f" {glyphs.dot} ".join(filter(None, (words, retry, arm)))
+    text = f" {glyphs.dot} ".join(filter(None, (line(words, _WORDS_CELLS), retry, arm)))
     # The mark of a retry is in its label, which is never cut.
     label = line(f"{glyphs.again if retry else ' '} attempt {numbers}")
     is_growing = not attempt.is_over and attempt.answered_at is None and not part.is_over and not trace.is_over
@@ -235,9 +236,6 @@ def _lines(
     for bar, number in zip(bars, seconds, strict=True):
         text = f"{_draw(bar, scale, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
         first, *more = wrap_words(bar.note, note_cells) if note_cells else [""]
-        if len(more) >= _NOTE_ROWS:
-            last = " ".join(more[_NOTE_ROWS - 2 :])
-            more[_NOTE_ROWS - 2 :] = [truncate(line(last), note_cells, glyphs.ellipsis)]
         below = "".join(f"\n{' ' * (room - note_cells)}{row}" for row in more)
         yield DetailLine(bar.label, block(f"{text}{gap}{first}".rstrip(" ") + below), bar.role)
 
