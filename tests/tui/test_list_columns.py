@@ -175,6 +175,18 @@ async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_col
         await driven.shows("no verdict ", "ex_…0001 ", "atlas-12b ", "– ", "created")
 
 
+async def test_names_of_models_are_whole_at_80_columns_before_others_have_room_and_else_lose_their_middle(
+    tmp_path: Path,
+) -> None:
+    offered = service()
+    names = ["hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", f"{'a' * 40}{'b' * 40}"]
+    made = [dict(resources.catalog_entry(f"mdep_{name[0]}", model={"model_key": name}).raw) for name in names]
+    offered.say("GET", "/v1/model-catalog", Said(200, {"models": made, "next_cursor": None}))
+    async with console(offered, tmp_path, size=SIZES[0], open_at="models") as driven:
+        await driven.shows(f"{names[0]} ", "aa…bb", "standing")
+        assert "northwind" not in driven.text.split("Models   2")[1].split("updated")[0]
+
+
 async def test_what_a_model_can_do_is_whole_where_the_row_has_room(tmp_path: Path) -> None:
     can = ["text.generate", "text.summarize", "code.review"]
     offered = service()

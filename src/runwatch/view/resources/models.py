@@ -78,7 +78,10 @@ MODELS: Final[ResourceSpec[Any]] = ResourceSpec[CatalogEntry](
     show_summary="show a model of the catalog",
     id_help="the model's deployment id, or its key",
     columns=(
-        column("model|model_key=model.model_key", min_cells=23, max_cells=44),
+        # Names of one server may differ in a few letters anywhere, so other columns leave before one is cut.
+        column(
+            "model|model_key=model.model_key", min_cells=23, max_cells=64, never_cut=True, elides_middle=True
+        ),
         column("name=arm_registration_template.display_name", hide_order=6, min_cells=18, whole_first=True),
         column("connection|connection_name=connection.display_name", hide_order=8, min_cells=10, hide_if_empty=True),
         column(
