@@ -104,6 +104,17 @@ async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Pa
         await driven.press("G")
         await driven.hides("by fee")
         await driven.reaches("not grouped; possible by fee", "s")
+        await driven.press("g", "shift+tab")
+        await driven.reaches("by fee: █ usage", "s")
+        assert getattr(driven.focused, "id", "") == "usage-text", "the pane whose plot has changed"
+
+
+async def test_a_period_without_a_plot_says_so_in_answer_to_the_key_that_groups(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, size=NARROW) as driven:
+        await driven.press("U")
+        await driven.comes("Spend by model")
+        assert "s group" not in driven.text
+        await driven.reaches("This period has no plot to group", "s")
 
 
 async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ _MORE: Final = DetailSection(
 
 class UsageScreen(ReportScreen):
     AUTO_FOCUS = "#usage-text"
-    BINDINGS = make_bindings("screen.new")
+    BINDINGS = make_bindings("screen.new", "detail.group")
     HINTS = (
         ("detail.open", "open list"), ("screen.next_tab", "next period"),
         ("screen.filter", "other period"), ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full",
@@ -81,6 +81,15 @@ class UsageScreen(ReportScreen):
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints, after the first those of a plot in sight."""
         return [self.HINTS[0], *self.query_one("#usage-text", DetailView).plot_hints, *self.HINTS[1:]]
+
+    def action_group(self) -> None:
+        """Group the plot of the period from the other pane too, or say that there is none."""
+        usage = self.query_one("#usage-text", DetailView)
+        if usage.plot_hints:
+            usage.focus()
+            usage.action_group()
+        else:
+            self.notify_user("This period has no plot to group; one of several days may have.")
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""

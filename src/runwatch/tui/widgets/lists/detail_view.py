@@ -168,11 +168,17 @@ class DetailView(LineList, inherit_bindings=False):
     @property
     def plot_hints(self) -> Sequence[KeyHint]:
         """The hints for a plot: grouping works in the whole view, the days where the cursor is in the plot."""
-        plots = [row.plot.plot for row in self._rows if row.plot is not None]
-        grouping: tuple[KeyHint, ...] = ("detail.group",) if any(plot.groupings for plot in plots) else ()
+        grouping: tuple[KeyHint, ...] = ("detail.group",) if self._plot_to_group is not None else ()
         return (
             (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if self._is_in_plot else grouping
         )
+
+    @property
+    def _plot_to_group(self) -> PlotInSight | None:
+        """The plot at the cursor, or the first one in sight, or the first of all, of those that can be grouped."""
+        top = round(self.scroll_y)
+        rows = self._rows[self._cursor : self._cursor + 1] + self._rows[top : top + self.rows_in_sight] + self._rows
+        return next((row.plot for row in rows if row.plot is not None and row.plot.plot.groupings), None)
 
     @property
     def _is_in_plot(self) -> bool:
@@ -279,10 +285,15 @@ class DetailView(LineList, inherit_bindings=False):
         heads = [row.head for row in self._rows if row.head is not None and len(row.head.key) == 1]
         self._fold([head.key for head in heads], folded=not all(head.is_folded for head in heads))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key that groups to the screen where nothing here can be grouped."""
+        if action == "group" and self._plot_to_group is None:
+            return False
+        return super().check_action(action, parameters)
+
     def action_group(self) -> None:
-        """Divide the columns of the plot at the cursor, or of the first one, in the next way; bring it into sight."""
-        rows = self._rows[self._cursor : self._cursor + 1] + self._rows
-        seen = next((row.plot for row in rows if row.plot is not None), None)
+        """Divide the columns of a plot in the next way, and bring it into sight."""
+        seen = self._plot_to_group
         if seen is not None:
             self._choose(seen, seen.plot.regrouped(seen.place))
             self._show_plot(seen.key)
