@@ -81,12 +81,12 @@ async def test_counts_have_signs_as_soon_as_the_list_is_too_narrow_for_their_wor
         await driven.comes("expired 1 · cancelled 1")
 
 
-@pytest.mark.parametrize("pressed", ["full_stop", "i", "y", "V", "question_mark"])
+@pytest.mark.parametrize("pressed", [*("full_stop", "i", "y", "V", "question_mark"), *"Dfv<>", "Timeline"])
 async def test_the_newest_run_is_followed_until_one_does_something_with_a_run(tmp_path: Path, pressed: str) -> None:
     async with console(service(), tmp_path, until="ex_live") as driven:
         table = driven.table
         await driven.until(lambda: table.follows_top, "the newest run to be followed")
-        await driven.press(pressed)
+        await (driven.click_text(pressed) if pressed == "Timeline" else driven.press(pressed))
         await driven.until(lambda: not table.follows_top, "the run to be held")
         await driven.press("escape")
         await driven.until(lambda: driven.focused is table, "the list")

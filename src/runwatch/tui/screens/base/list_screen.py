@@ -430,6 +430,7 @@ class ListScreen(RecordScreen):
     def action_compare(self) -> None:
         from runwatch.tui.flows.comparison import compare_rows
 
+        self.table.leave_top()
         compare_rows(self)
 
     def action_refresh(self) -> None:

@@ -566,6 +566,11 @@ class ResourceScreen(ListScreen):
         if not self.table.has_focus:
             self.table.leave_top()
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Do the same for a click into the detail, of which not everything takes the focus."""
+        if self.query_one("#detail").region.contains_point(event.screen_offset):
+            self.table.leave_top()
+
     def on_screen_suspend(self) -> None:
         """Keep the cursor on its record while a dialog is open."""
         self.table.leave_top()
@@ -676,6 +681,7 @@ class ResourceScreen(ListScreen):
 
     def action_raw(self) -> None:
         """Switch between fields and JSON; a detail that is hidden is shown first, as it is or as JSON."""
+        self.table.leave_top()
         self._is_raw = self.reveal_detail() or not self._is_raw
         self.show_detail()
 

@@ -137,6 +137,7 @@ class TabbedScreen(ResourceScreen):
     def action_step_tab(self, step: int) -> None:
         """Go to another tab, and in a narrow window open the detail."""
         self._is_raw = False
+        self.table.leave_top()
         self.query_one("#tabs", TabBar).step(step)
         if self.has_class("-narrow") and not self.has_class("-opened") and self.row is not None:
             self.open_detail()

@@ -209,6 +209,7 @@ class ProblemsScreen(ResourceScreen):
     # User input.
 
     async def action_copy(self) -> None:
+        self.table.leave_top()
         row = self.row
         if row is None:
             self.nothing_to_copy()

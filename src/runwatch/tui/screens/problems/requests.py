@@ -62,12 +62,14 @@ class RequestsScreen(ResourceScreen):
 
     async def action_copy(self) -> None:
         """Copy the path with its query."""
+        self.table.leave_top()
         entry = self.entry
         parts = () if entry is None else (entry.path, entry.query and f"?{entry.query}")
         await self.copy_word("".join(filter(None, parts)), "path")
 
     async def action_copy_curl(self) -> None:
         """Copy a curl command that repeats the request, or show why there is none."""
+        self.table.leave_top()
         if self.entry is not None:
             try:
                 option = curl_option(

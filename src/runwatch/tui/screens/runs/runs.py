@@ -323,17 +323,20 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def action_step_tab(self, step: int) -> None:
         """Go to another view of the run; if its pane is hidden, show that first."""
+        self.table.leave_top()
         self.ensure_detail()
         if not self.reveal_detail():
             self.run_detail.action_step_tab(step)
 
     def action_raw(self) -> None:
+        self.table.leave_top()
         self.ensure_detail()
         if not self.reveal_detail() or self.run_detail.tab != "raw":
             self.run_detail.turn_raw()
 
     def action_follow(self) -> None:
         """Toggle following, also with the focus in the list."""
+        self.table.leave_top()
         self.ensure_detail()
         self.run_detail.event_log.action_follow()
 
