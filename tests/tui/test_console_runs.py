@@ -22,6 +22,7 @@ from runwatch.tui.flows.record_menus import run_named_action
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.reports.receipts import ReceiptsScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
+from runwatch.tui.sources import list_model
 from runwatch.tui.sources.record_loader import store_record
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView
@@ -622,11 +623,22 @@ async def test_a_silence_is_drawn_where_it_was(tmp_path: Path) -> None:
         await driven.comes("nothing lost", within_s=60)
 
 
-async def test_a_paused_screen_keeps_what_it_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_a_paused_screen_keeps_what_it_shows_also_while_rows_are_marked_and_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_long: bool
+) -> None:
+    if is_long:
+        monkeypatch.setattr(list_model, "MAX_SYNC_ROWS", 0)
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.reaches("PAUSED", "P")
         driven.service.runs[1]["status"] = "completed"
         await driven.pass_time(30)
+        assert re.search(r"● running +8f21", driven.text)
+        await driven.reaches("1 marked", "space")
+        await driven.settle()
+        assert re.search(r"● running +8f21", driven.text)
+        await driven.reaches("sort ", "s")
+        await driven.settle()
         assert re.search(r"● running +8f21", driven.text)
         await driven.reaches(re.compile(r"✓ completed +8f21"), "P")
 

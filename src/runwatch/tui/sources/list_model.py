@@ -127,6 +127,11 @@ class ListModel:
         self._searcher: Worker[None] | None = None
 
     @property
+    def records(self) -> Sequence[Any] | None:
+        """The records whose rows are shown; ``None`` before the first."""
+        return self._items
+
+    @property
     def is_under_way(self) -> bool:
         """Whether a worker is rendering, sorting or searching while other rows are shown."""
         return self._renewing is not None or self._ordering is not None or self._searching is not None
@@ -172,6 +177,8 @@ class ListModel:
     def set_records(self, items: Sequence[Any]) -> None:
         """Render the rows of these records if the records changed, those of a long list after a rest."""
         if items is self._items:
+            # Newer ones that are under way have come too late for a list that was paused.
+            self._renewing = None
             return
         if len(items) <= MAX_SYNC_ROWS:
             self._renewing = None

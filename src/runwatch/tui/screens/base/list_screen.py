@@ -77,6 +77,7 @@ class ListScreen(RecordScreen):
         self._soon: Timer | None = None
         self._widths_for: object = None
         self._paused_at: float | None = None
+        self._held: Sequence[Any] | None = None
         self._total = 0
         self._goes_to_end = False
         self.compared = None
@@ -107,8 +108,13 @@ class ListScreen(RecordScreen):
         _set_marks(self.console, self.spec.name, marks.difference(keys))
 
     def all_rows(self) -> list[RecordRow[Any]]:
-        self.listing.set_records(self._source.items())
+        self.listing.set_records(self._records)
         return self.listing.every
+
+    @property
+    def _records(self) -> Sequence[Any]:
+        """The records to list; those of a paused list stay as they were."""
+        return self._source.items() if self._held is None else self._held
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
         return self.marked_rows() or list(self.listing.shown)
@@ -121,6 +127,8 @@ class ListScreen(RecordScreen):
 
     def use(self, source: RowSource) -> None:
         self._source = source
+        if self._held is not None:
+            self._held = source.items()
         self.read_source()
         self.look_further()
 
@@ -222,7 +230,7 @@ class ListScreen(RecordScreen):
         """Update the list from the known records, and unless ``keeps_detail`` the detail of a row that stays."""
         if not self.is_mounted:
             return
-        listing, items, context = self.listing, self._source.items(), self.console.render_context()
+        listing, items, context = self.listing, self._records, self.console.render_context()
         query = None if self._filter_is_off else self._query
         if self._widths_for != (widths_for := (context.time, query, self._sort)):
             self._widths_for = widths_for
@@ -396,6 +404,8 @@ class ListScreen(RecordScreen):
         """Pause or resume the list and its detail; a paused list is not read. Runs are read on every screen."""
         pauses = self._paused_at is None
         self._paused_at = self.console.clock.monotonic() if pauses else None
+        # Those in sight, as newer ones may be on their way to it.
+        self._held = (self.listing.records or self._source.items()) if pauses else None
         if (session := self.console.session) is not None:
             for record in self.polled_lists():
                 (session.live.stop_list if pauses else session.live.start_list)(record)
@@ -433,9 +443,13 @@ class ListScreen(RecordScreen):
         self.table.leave_top()
         compare_rows(self)
 
-    def action_refresh(self) -> None:
+    def resume(self) -> None:
+        """End a pause: what the user wants to see is not among the rows."""
         if self._paused_at is not None:
             self.action_pause()
+
+    def action_refresh(self) -> None:
+        self.resume()
         self.console.refresh_resource(self.spec)
         self.read_source()
 

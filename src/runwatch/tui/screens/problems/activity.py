@@ -215,6 +215,7 @@ class ActivityScreen(ResourceScreen):
             return not text.strip()
         self._question = text.strip()
         self._around.ask(asked)
+        self.resume()
         self.read_source()
         self.show_crumbs()
         if asked.explanation:

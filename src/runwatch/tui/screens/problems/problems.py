@@ -186,6 +186,7 @@ class ProblemsScreen(ResourceScreen):
         if text:
             self._query = None
         _seek(self._source, text)
+        self.resume()
         self.read_source()
 
     def show_rows(self, *, keeps_detail: bool = False) -> None:

@@ -69,6 +69,7 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
 
     def profiles_chosen(self) -> None:
         if self.is_attached:
+            self.resume()
             self.show_crumbs()
             self.read_source()
 

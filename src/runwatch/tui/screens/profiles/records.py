@@ -185,6 +185,7 @@ class MultiProfileListScreen(MultiProfileBase):
                 self.end_reading(session)
 
     def profiles_chosen(self) -> None:
+        self.resume()
         self._take_parts()
         open_chosen_profiles(self, partial(self._take_parts))
 

@@ -186,6 +186,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
 
     def period_chosen(self) -> None:
         """Read the reports for the chosen period, and show what is known of it."""
+        self.resume()
         for reader in self._readers.values():
             reader.show(self._usage_report)
         self.show_rows()

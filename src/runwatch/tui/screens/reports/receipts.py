@@ -275,6 +275,8 @@ class ReceiptsScreen(ResourceScreen):
         session, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
         if session is None or (narrowed and query and narrowed.query.text == query.text):
             return
+        if narrowed is not None or query is not None:
+            self.resume()
         self._widen()
         if query is not None and _asked(query, session.clock.now()):
             self._source = ServerFilterSource(self._whole, Receipt, session, query, _asked)
