@@ -48,7 +48,10 @@ async def write(driven: Driven, run_id: str, label: str, note: str = "") -> None
 async def test_a_label_and_a_note_are_written_with_enter_shown_and_sent_to_nobody(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
-        await driven.type("nightly")
+        await driven.type("night")
+        await driven.press("tab", "tab")
+        await driven.type("ly")
+        await driven.shows("label   nightly")
         await driven.press("escape")
         await driven.until(lambda: not driven.app.screen.query(NoteEditor), "the editor to close")
         assert await kept(driven) == set()
@@ -81,7 +84,11 @@ async def test_marked_runs_get_one_label_and_keep_their_notes(tmp_path: Path) ->
         for chosen in (noon.LIVE, noon.QUEUED):
             await driven.select(chosen)
             await driven.press("space")
-        await write(driven, noon.QUEUED, "both")
+        await edit(driven, noon.QUEUED)
+        await driven.type("bo")
+        await driven.press("tab", "shift+tab")
+        await driven.type("th")
+        await driven.press("enter")
         await driven.shows("both")
         assert await kept(driven) == {
             (noon.LIVE, "label", "both"), (noon.QUEUED, "label", "both"), (noon.LIVE, "note", "stays"),

@@ -54,7 +54,7 @@ SaveNotes = Callable[[Mapping[str, str]], Awaitable[SaveResult]]
 
 
 class NoteEditor(Overlay):
-    """The lines of a note. ``enter`` saves, ``tab`` moves to the next line, ``esc`` leaves without a change.
+    """The lines of a note. ``enter`` saves, ``tab`` moves to its next line, ``esc`` leaves without a change.
 
     The editor stays open until the text is saved. Nothing is lost if saving fails, or if another console has changed
     the note and the user has to choose which text to keep.
@@ -66,8 +66,8 @@ class NoteEditor(Overlay):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", show=False),
-        Binding("shift+tab", "app.focus_previous", show=False),
+        Binding("tab", "next_line", show=False),
+        Binding("shift+tab", "previous_line", show=False),
     ]
     DEFAULT_CSS = """
     NoteEditor {
@@ -105,6 +105,13 @@ class NoteEditor(Overlay):
         for field in self.query(f"#note-{next(iter(self._texts))}").results(LineInput):
             field.cursor_position = len(field.value)
             field.focus()
+
+    def action_next_line(self) -> None:
+        """Move to the next line, and from the last to the first: a widget outside would close the editor unsaved."""
+        self.screen.focus_next("NoteEditor LineInput")
+
+    def action_previous_line(self) -> None:
+        self.screen.focus_previous("NoteEditor LineInput")
 
     def on_input_changed(self, event: LineInput.Changed) -> None:
         """Stop the event: no parent needs it."""
