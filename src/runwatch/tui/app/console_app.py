@@ -454,6 +454,7 @@ class ConsoleApp(NavigatingApp):
             if self.take_selection_key(event.key):
                 return
             self.end_quit_question(event.key)
+            self.console_screen.key_pressed()
             if self.notices.pressed(event.key):
                 return
         await super().on_event(event)

@@ -140,12 +140,12 @@ class NavigatingApp(Console):
         if self.history.has_earlier:
             self.action_history(-1)
         else:
-            self.notify_user(f"This is the first view; {self.keys.shown('app.quit')} quits.")
+            self.console_screen.refuse_key(f"This is the first view; {self.keys.shown('app.quit')} quits.")
 
     def leave_view(self) -> None:
         if self.history.has_earlier and not self.history.is_followed:
             key = self.keys.shown("app.back_in_history")
-            self.notify_user(f"Nothing is left to close here; {key} goes to the view before.")
+            self.console_screen.refuse_key(f"Nothing is left to close here; {key} goes to the view before.")
         else:
             self.go_back()
 
@@ -269,7 +269,7 @@ class NavigatingApp(Console):
         self._keep_present()
         view = move()
         if view is None:
-            self.console_screen.notify_user(end)
+            self.console_screen.refuse_key(end)
         else:
             await self._show(view)
 

@@ -115,10 +115,10 @@ def compare_rows(screen: RecordScreen) -> None:
     """
     row, left, marked = screen.row, screen.compared, screen.marked_rows()
     if len(marked) > 2:
-        screen.notify_user(f"Two rows can be compared; {grouped_number(len(marked))} are marked.", Role.WARN)
+        screen.refuse_key(f"Two rows can be compared; {grouped_number(len(marked))} are marked.")
         return
     if row is None:
-        screen.notify_user("Nothing to compare.", Role.WARN)
+        screen.refuse_key("Nothing to compare.")
     elif len(marked) == 2:
         _compare(screen, *marked)
     elif left is None:

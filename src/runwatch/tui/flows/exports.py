@@ -58,7 +58,7 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
     """Open the menu of file formats, after more items."""
     count = len(screen.rows_to_export())
     if not count and not more:
-        screen.notify_user("No rows to export.", Role.WARN)
+        screen.refuse_key("No rows to export.")
         return
     what = _chosen_text(screen, count)
     items = [
@@ -93,7 +93,7 @@ def events_item(screen: ConsoleScreen, run_id: str) -> MenuItem:
 def open_events_menu(screen: ConsoleScreen, run_id: str) -> None:
     """Open the menu that exports a run's events, where there are no rows to export."""
     if not run_id:
-        screen.notify_user("No run to export.", Role.WARN)
+        screen.refuse_key("No run to export.")
         return
     title = (label_span("Export   ", Role.PLAIN), label_span(f"run {short_id(run_id, screen.console.glyphs)}"))
     screen.open_overlay(Menu(title, [events_item(screen, run_id)], id="export-menu"))
@@ -135,7 +135,7 @@ def export_to_named_file(screen: RecordScreen, name: str) -> None:
     if form is None:
         screen.notify_user(f"A file to export to ends in .{', .'.join(FILE_FORMATS)}.", Role.WARN)
     elif not screen.rows_to_export():
-        screen.notify_user("No rows to export.", Role.WARN)
+        screen.refuse_key("No rows to export.")
     else:
         # A user in a browser names a download, not a place on this machine.
         here = screen.console.launch.paths.exports_dir

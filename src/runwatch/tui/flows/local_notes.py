@@ -156,7 +156,7 @@ def open_run_notes(screen: RecordScreen, *runs: RunFacts) -> None:
     if session is None:
         return
     if not runs:
-        screen.notify_user("No run is selected.", Role.WARN)
+        screen.refuse_key("No run is selected.")
         return
     screen.open_overlay_when_loaded(partial(_editor, screen, session, [run.id for run in runs]), "reading the label")
 

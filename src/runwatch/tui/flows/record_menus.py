@@ -106,7 +106,7 @@ def open_destroy(screen: RecordScreen, own: OwnActions) -> None:
     row = screen.row
     found = [action for action in screen.spec.actions if action.is_destructive]
     if row is None or not found:
-        screen.notify_user("No row is selected.", Role.WARN)
+        screen.refuse_key("No row is selected.")
         return
     usable = [action for action in found if action.enabled_when(row.subject)]
     if len(usable) > 1:
@@ -120,7 +120,7 @@ def run_named_action(screen: RecordScreen, id: str, own: OwnActions) -> None:
     row = screen.row
     action = next((action for action in screen.spec.actions if action.id == id), None)
     if row is None or action is None:
-        screen.notify_user("No row is selected.", Role.WARN)
+        screen.refuse_key("No row is selected.")
     else:
         _run_if_enabled(screen, row, action, own)
 

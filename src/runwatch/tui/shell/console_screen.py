@@ -361,6 +361,16 @@ class ConsoleScreen(Screen[None]):
         for status in self.query(StatusBar):
             status.say(((line(add_service(notice, self.console.shell_service)), role),), for_s)
 
+    def refuse_key(self, why: str) -> None:
+        """Say in place of the hints why a key did nothing; the next key removes it."""
+        for status in self.query(StatusBar):
+            status.say(((line(why), Role.WARN),), ends_with_key=True)
+
+    def key_pressed(self) -> None:
+        """Called before a key is handled."""
+        for status in self.query(StatusBar):
+            status.key_pressed()
+
     def show_lines(self, id: str, texts: Sequence[StyledSpans], *, for_s: float | None = None) -> None:
         """Show lines above the hints, for some seconds or until they are replaced; an empty list hides them."""
         if not texts and not self.query(f"#{id}"):
@@ -387,7 +397,7 @@ class ConsoleScreen(Screen[None]):
             self.nothing_to_copy()
 
     def nothing_to_copy(self) -> None:
-        self.notify_user("Nothing to copy.", Role.WARN)
+        self.refuse_key("Nothing to copy.")
 
     def connected_session(self) -> ServiceSession | None:
         """Return the session; without one, show the reason."""
@@ -502,7 +512,7 @@ class ConsoleScreen(Screen[None]):
             return
         action = self.console.keys.find_screen_action(event.key)
         if action is not None:
-            self.notify_user(explain_other_use(event.key, action), Role.WARN)
+            self.refuse_key(explain_other_use(event.key, action))
 
     def on_filter_bar_changed(self, message: FilterBar.Changed) -> None:
         self.filter_typed(message.text)
@@ -535,7 +545,7 @@ class ConsoleScreen(Screen[None]):
             self._open_hints_menu(hints)
         else:
             key = self.console.keys.shown("app.help")
-            self.notify_user(f"All usual keys are in this line; {key} lists every key.")
+            self.refuse_key(f"All usual keys are in this line; {key} lists every key.")
 
     @property
     def hidden_hints(self) -> Sequence[tuple[str, str]]:
@@ -579,7 +589,7 @@ class ConsoleScreen(Screen[None]):
 
     def on_detail_view_nothing_opened(self, message: DetailView.NothingOpened) -> None:
         message.stop()
-        self.notify_user("This line opens nothing.", Role.WARN)
+        self.refuse_key("This line opens nothing.")
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         if isinstance(message.link, ViewState):
@@ -588,7 +598,7 @@ class ConsoleScreen(Screen[None]):
             self.console.follow_link(*message.link)
 
     def on_detail_view_empty_day_opened(self, message: DetailView.EmptyDayOpened) -> None:
-        self.notify_user(f"{message.words}: nothing to open", Role.WARN)
+        self.refuse_key(f"{message.words}: nothing to open")
 
     def on_worker_failed(self, message: WorkerFailed) -> None:
         message.stop()
@@ -618,7 +628,7 @@ class ConsoleScreen(Screen[None]):
         """Undo the last local change, and say which; keys typed in the meantime wait."""
         change = self.console.undo.pop()
         if change is None:
-            self.notify_user("Nothing to undo")
+            self.refuse_key("Nothing to undo")
             return
 
         async def undo() -> None:

@@ -41,7 +41,7 @@ def toggle_pin(app: NavigatingApp, board: PinBoard) -> None:
         return
     targets = screen.pin_targets()
     if not targets:
-        screen.notify_user("Nothing to pin here.", Role.WARN)
+        screen.refuse_key("Nothing to pin here.")
     elif len(targets) == 1:
         _toggle(app, board, targets[0])
     else:

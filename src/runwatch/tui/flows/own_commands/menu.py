@@ -92,5 +92,5 @@ def _usable_rows(screen: RecordScreen) -> list[RecordRow[Any]]:
     if screen.HAS_SEVERAL_PROFILES:
         screen.notify_user("Own commands run in one profile; open the record there first.", Role.WARN)
     elif not rows:
-        screen.notify_user("No row is selected.", Role.WARN)
+        screen.refuse_key("No row is selected.")
     return rows

@@ -46,14 +46,14 @@ def open_cancel(screen: ConsoleScreen, *runs: RunFacts) -> None:
         return
     unfinished = [run for run in runs if not run.is_final]
     if not runs:
-        screen.notify_user("There is no run to cancel.", Role.WARN)
+        screen.refuse_key("There is no run to cancel.")
     elif not unfinished:
         ended = (
             f"Run {short_id(runs[0].id, screen.console.glyphs)} has already ended"
             if len(runs) == 1
             else f"All of these {grouped_number(len(runs))} runs have already ended"
         )
-        screen.notify_user(f"{ended} and cannot be cancelled.", Role.WARN)
+        screen.refuse_key(f"{ended} and cannot be cancelled.")
     else:
         final = [run.id for run in runs if run.is_final]
         screen.app.push_screen(_build_cancel_dialog(screen, session, unfinished, final).dialog)

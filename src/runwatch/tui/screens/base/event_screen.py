@@ -9,7 +9,6 @@ from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.view.text.copied_text import copied_json
-from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class EventScreen(ConsoleScreen):
     def action_move_match(self, step: int) -> None:
         """Move to the next match, wrapping around."""
         if not self.tail.move_match(step):
-            self.notify_user("No filter, or no match", Role.WARN)
+            self.refuse_key("No filter, or no match")
 
     def on_event_log_line_opened(self, message: EventLog.LineOpened) -> None:
         event = self.tail.event(message.index)

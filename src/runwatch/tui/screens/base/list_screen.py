@@ -339,7 +339,7 @@ class ListScreen(RecordScreen):
 
     def on_record_table_side_reached(self, message: RecordTable.SideReached) -> None:
         message.stop()
-        self.notify_user(f"No other column is to the {'right' if message.step > 0 else 'left'}.")
+        self.refuse_key(f"No other column is to the {'right' if message.step > 0 else 'left'}.")
 
     def on_record_table_sort_requested(self, message: RecordTable.SortRequested) -> None:
         present = self._order()
@@ -383,7 +383,7 @@ class ListScreen(RecordScreen):
 
     def action_filters(self) -> None:
         if self._query is None:
-            self.notify_user("There is no filter to switch off.", Role.WARN)
+            self.refuse_key("There is no filter to switch off.")
             return
         self._filter_is_off = not self._filter_is_off
         self.show_crumbs()

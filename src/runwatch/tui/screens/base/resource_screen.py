@@ -335,7 +335,7 @@ class ResourceScreen(ListScreen):
     def action_resize_pane(self, step: int) -> None:
         side, present = self._side(), self.query_one(SplitPanes).share
         if side is None or not present:
-            self.notify_user("There is no second pane in sight.")
+            self.refuse_key("There is no second pane in sight.")
             return
         # Several keys may come before the next layout.
         share: float = getattr(self._split, side) or present
@@ -347,7 +347,7 @@ class ResourceScreen(ListScreen):
         side, possible = self._side(), self._possible_sides()
         others = [other for other in possible if other != side]
         if not others and not self._split.side:
-            self.notify_user(_NO_ROOM_FOR_BOTH)
+            self.refuse_key(_NO_ROOM_FOR_BOTH)
             return
         self.console.splits[self.spec.name] = replace(self._split, side=others[0] if others else "")
         self.remove_class("-no-preview", "-full-list", "-full-detail")
@@ -707,7 +707,7 @@ class ResourceScreen(ListScreen):
     def action_preview(self) -> None:
         """Show or hide the detail beside the list, where a window has room for both."""
         if self._side() is None:
-            self.notify_user(_NO_ROOM_FOR_BOTH)
+            self.refuse_key(_NO_ROOM_FOR_BOTH)
             return
         self.toggle_class("-no-preview")
         self._fit_panes()

@@ -165,7 +165,7 @@ class TemplatesScreen(ResourceScreen):
 
         row = self.row
         if row is None:
-            self.notify_user("Nothing to decide on.", Role.WARN)
+            self.refuse_key("Nothing to decide on.")
         else:
             open_decision_menu(self, row.subject.template, self.read_source)
 

@@ -43,6 +43,7 @@ class StatusBar(Bar):
     _notice: tuple[StyledSpan, ...] = ()
     _progress: tuple[StyledSpan, ...] = ()
     _timer: Timer | None = None
+    _ends_with_key = False
     _selected: tuple[Sequence[BarPart], Sequence[BarPart]] | None = None
 
     def show_hints(self, hints: Sequence[KeyHint], *, is_prompt: bool = False, in_text: bool = False) -> None:
@@ -69,11 +70,11 @@ class StatusBar(Bar):
             return ()
         return tuple(map(_labelled, self._hints[self._fitting(self.size.width - 2 * MARGIN) :]))
 
-    def say(self, notice: StyledSpans, seconds: float = NOTICE_S) -> None:
-        """Show a notice instead of the hints for a while. The layout does not move."""
+    def say(self, notice: StyledSpans, seconds: float = NOTICE_S, *, ends_with_key: bool = False) -> None:
+        """Show a notice instead of the hints for a while, or only until the next key. The layout does not move."""
         drop_selection(self)
         self._selected = None
-        self._notice = to_spans(notice)
+        self._notice, self._ends_with_key = to_spans(notice), ends_with_key
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(seconds, self.clear_notice)
@@ -85,6 +86,11 @@ class StatusBar(Bar):
     def clear_notice(self) -> None:
         self._notice = ()
         self.refresh()
+
+    def key_pressed(self) -> None:
+        """Remove a notice about the key before."""
+        if self._notice and self._ends_with_key:
+            self.clear_notice()
 
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the notice or as many hints as fit, and the pinned actions; a long notice takes their place."""
