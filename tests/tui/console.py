@@ -263,6 +263,16 @@ def quick_pauses() -> Iterator[None]:
 
 
 @asynccontextmanager
+async def drive(
+    app: ConsoleApp, service: ScriptedService, clock: FakeClock, *, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[Driven]:
+    """Run a console that a test made, without frames."""
+    with frames_left_out():
+        async with app.run_test(size=size) as pilot:
+            yield Driven(app, pilot, service, clock)
+
+
+@asynccontextmanager
 async def console(
     service: ScriptedService,
     home: Path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 from rich.cells import _is_single_cell_widths, cell_len
@@ -26,6 +26,7 @@ from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.text.glyphs import ASCII, UNICODE
 from tests.support.clock import FakeClock
 from tests.tui import samples
+from tests.tui.frames import frames_left_out
 
 A = TypeVar("A", bound=App[Any])
 
@@ -84,11 +85,14 @@ class Stage(WidgetApp):
 
 
 @asynccontextmanager
-async def running(app: A, size: tuple[int, int] = (80, 20)) -> AsyncIterator[tuple[A, Pilot[Any]]]:
-    """The app while it runs and is drawn, and what presses its keys."""
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        yield app, pilot
+async def running(
+    app: A, size: tuple[int, int] = (80, 20), *, draws_frames: bool = False
+) -> AsyncIterator[tuple[A, Pilot[Any]]]:
+    """The app while it runs, without frames unless told otherwise, and what presses its keys."""
+    with nullcontext() if draws_frames else frames_left_out():
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            yield app, pilot
 
 
 def lines_of(app: App[Any]) -> list[str]:

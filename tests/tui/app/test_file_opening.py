@@ -31,7 +31,7 @@ from tests.support.clock import FakeClock
 from tests.support.problems import entry_from_problem
 from tests.support.resources import arm
 from tests.support.scripted import ScriptedService
-from tests.tui.console import NARROW, Driven
+from tests.tui.console import NARROW, Driven, drive
 from tests.tui.golden import check_golden
 from tests.tui.samples import NOON
 
@@ -50,9 +50,9 @@ async def opened(home: Path, content: bytes | str, *, size: tuple[int, int] = (1
     launch = LaunchOptions(
         Paths(home / "settings.toml", home / "runwatch-data"), {}, SettingOptions(), start_local=_no_service, file=file
     )
-    app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
-    async with app.run_test(size=size) as pilot:
-        yield Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
+    clock = FakeClock(NOON, manual=True)
+    async with drive(ConsoleApp(launch, clock=clock), ScriptedService(), clock, size=size) as driven:
+        yield driven
 
 
 def lines(records: Iterable[Any]) -> str:

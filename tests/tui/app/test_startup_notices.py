@@ -23,7 +23,7 @@ from tests.support.builders import account
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
-from tests.tui.console import KEY, Driven, console
+from tests.tui.console import KEY, Driven, console, drive
 from tests.tui.samples import NOON
 
 STARTS = "a local one is starting"
@@ -50,9 +50,9 @@ async def unconfigured(
         socket = await service.listen_locally(home / "service")
         paths = Paths(home / "settings.toml", home / "data")
         launch = LaunchOptions(paths, {}, SettingOptions(), start_local=start)
-        app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
-        async with app.run_test(size=size) as pilot:
-            yield Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
+        clock = FakeClock(NOON, manual=True)
+        async with drive(ConsoleApp(launch, clock=clock), service, clock, size=size) as driven:
+            yield driven
             if go is not None:
                 go.set()
 
@@ -108,9 +108,9 @@ async def test_a_local_service_that_cannot_start_is_reported_with_what_to_do(tmp
         raise LocalServiceError("The local service did not start", detail="It has ended.", hint="Look at its log.")
 
     paths = Paths(tmp_path / "settings.toml", tmp_path / "data")
-    app = ConsoleApp(LaunchOptions(paths, {}, SettingOptions(), start_local=fail), clock=FakeClock(NOON, manual=True))
-    async with app.run_test(size=(120, 36)) as pilot:
-        driven = Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
+    clock = FakeClock(NOON, manual=True)
+    app = ConsoleApp(LaunchOptions(paths, {}, SettingOptions(), start_local=fail), clock=clock)
+    async with drive(app, ScriptedService(), clock) as driven:
         await driven.shows("The local service did not start", "Look at its log.")
         assert "not connected" in driven.lines[0]
         assert driven.app.is_running

@@ -30,7 +30,7 @@ from tests.support.builders import account, problem, run
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.app.test_startup_notices import STARTS, unconfigured
-from tests.tui.console import KEY, NARROW, Driven, console
+from tests.tui.console import KEY, NARROW, Driven, console, drive, quick_pauses
 from tests.tui.look import lines_of
 from tests.tui.samples import NOON
 
@@ -92,12 +92,13 @@ async def local(
     async with service:
         socket = await service.listen_locally(home / "service")
         launch = LaunchOptions(paths, {}, SettingOptions(local=demo), start_local=start, demo=demo)
-        app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
-        async with app.run_test(size=size) as pilot:
-            driven = Driven(app, pilot, service, app.clock)  # type: ignore[arg-type]
+        clock = FakeClock(NOON, manual=True)
+        app = ConsoleApp(launch, clock=clock)
+        async with drive(app, service, clock, size=size) as driven:
             await driven.until(lambda: app.session is not None, "the desk to open")
             await driven.settle()
-            yield driven
+            with quick_pauses():
+                yield driven
 
 
 @pytest.mark.exhaustive

@@ -451,7 +451,7 @@ class Drawing(RecordTable):
 
 async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other() -> None:
     table = Drawing()
-    async with running(Stage(Pane(table))) as (app, pilot):
+    async with running(Stage(Pane(table)), draws_frames=True) as (app, pilot):
         table.show(samples.many(100))
         await pilot.pause()
         table.drawn.clear()
@@ -464,7 +464,7 @@ async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other
 
 async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_cursor() -> None:
     table = Drawing()
-    async with running(Stage(Pane(table))) as (_, pilot):
+    async with running(Stage(Pane(table)), draws_frames=True) as (_, pilot):
         table.show(samples.many(100))
         last = table.rows_in_sight - 1
         table.move_cursor(last)
@@ -478,7 +478,7 @@ async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_c
 
 async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ() -> None:
     table = Drawing()
-    async with running(Stage(Pane(table))) as (app, pilot):
+    async with running(Stage(Pane(table)), draws_frames=True) as (app, pilot):
         rows = samples.many(100)
         table.show(rows)
         await pilot.pause()
