@@ -520,11 +520,12 @@ class RunsScreen(ResourceScreen, EventScreen):
         offline = self.offline_span()
         is_failing = update.failure is not None or bool(offline[0])
         dot, known = self.console.glyphs.dot, self.tail.known_text(is_read=is_read, is_failing=is_failing)
-        self.tail.update_empty_text(known)
+        waits = self.tail_wait_text(session, update.run_id)
+        self.tail.update_empty_text(known if is_read or is_failing else line(waits) or known)
         if update.unkept is not None:
             return (label_span(f"{known} {dot} "), label_span(f"not kept: {update.unkept}", Role.BAD))
         if offline[0] and not update.is_complete:
-            return (label_span(f"{known} {dot} "), offline)
+            return (label_span(f"{known} {dot} "), offline) if self.tail.length else (offline,)
         if update.failure is not None:
             why = read_failure_span(
                 update.failure, update.failed_at, session.live.hold_s, self.console.render_context()
@@ -532,7 +533,6 @@ class RunsScreen(ResourceScreen, EventScreen):
             return (label_span(f"{known} {dot} "), why)
         if update.is_complete:
             return (label_span(known),)
-        waits = self.tail_wait_text(session, update.run_id)
         if update.answered_at is None:
             # Without events, the wait is all that is known.
             parts = [known if self.tail.length or not waits else "", waits]
