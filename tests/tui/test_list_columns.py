@@ -52,7 +52,7 @@ async def test_at_80_columns_a_long_reason_leaves_models_and_short_ids(tmp_path:
         for number, model in enumerate(models)
     ]
     async with console(ScriptedService(runs=runs, account=None), tmp_path, size=SIZES[0]) as driven:
-        await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_…0002 needs_review · sourc… claude-sonnet-4…")
+        await driven.shows("cedar-standard", "claude-opus-4-5…", "ex_…0002 needs_review · so… claude-sonnet-4…")
         assert set(driven.table.shown_columns) == NEEDED
         await driven.press("t")
         await driven.shows("Times are shown as local")
@@ -74,7 +74,7 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
 
 
 @pytest.mark.parametrize(
-    ("zeros", "reason", "cells"), [(21, "no_arm", 68), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
+    ("zeros", "reason", "cells"), [(21, "no_arm", 76), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
 )
 async def test_a_detail_has_the_room_that_its_list_does_not_need(
     tmp_path: Path, zeros: int, reason: str, cells: int
@@ -133,7 +133,7 @@ async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("size", SIZES[:2])
-async def test_a_long_reason_that_is_scrolled_to_moves_no_column(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_a_long_reason_that_is_scrolled_to_or_sorted_up_cuts_no_id(tmp_path: Path, size: tuple[int, int]) -> None:
     shown = [run(f"ex_01HXE{number:021}", created_at=f"2026-11-21T11:{59 - number}:00Z") for number in range(40)]
     reason = "needs_review_of_sources_without_verdict"
     rest = [
@@ -149,6 +149,10 @@ async def test_a_long_reason_that_is_scrolled_to_moves_no_column(tmp_path: Path,
         await driven.press("home")
         await driven.hides("needs_review_of_")
         assert driven.lines[3] == head
+        await driven.press("s", "s", "s", "home")
+        await driven.shows("sort why ▲", "needs_review_of_")
+        await driven.shows("…0000 " if size[0] < 100 else rest[0].id)
+        assert driven.lines[3].replace(" ▲", "  ") == head
 
 
 async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path) -> None:
@@ -160,7 +164,9 @@ async def test_a_label_in_a_narrow_column_keeps_the_end_of_the_id(tmp_path: Path
         await driven.comes("nigh…0000")
 
 
-async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_columns(tmp_path: Path) -> None:
+async def test_receipts_say_outcome_reason_and_model_whole_in_80_columns_and_the_check_by_its_sign(
+    tmp_path: Path,
+) -> None:
     failed = {"recorded_check": {"state": "customer_unavailable"}, "slice_id": "sl_1"}
     little = {"usd": loads("0.00002"), "platform_fee_usd": 0}
     receipts = [
@@ -172,7 +178,9 @@ async def test_receipts_say_the_outcome_the_reason_and_the_model_whole_in_80_col
     async with console(ScriptedService(receipts=receipts, account=None), tmp_path, size=SIZES[0]) as driven:
         await driven.press("2")
         await driven.comes("dispatch_internal_error ")
-        await driven.shows("no verdict ", "ex_…0001 ", "atlas-12b ", "– ", "created")
+        await driven.shows("no verdict ", "ex_…0001 ", "atlas-12b ", "– ", "spend ✓ created", "<0.0001 ◷ ", "0.0642 ✓ ")
+        await driven.press("W", *"lll")
+        await driven.shows("check", "◷ no verdict", "✓ 0.86")
 
 
 async def test_names_of_models_are_whole_at_80_columns_before_others_have_room_and_else_lose_their_middle(

@@ -66,7 +66,7 @@ def test_a_facet_says_what_the_cells_say() -> None:
     ]
     counted = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("check", "reason", "model"))
     words = {facet.field: {value.value: value.text for value in facet.values} for facet in counted}
-    assert words["check"] == {"accepted": "✓ accepted", "unchecked": "no check", "baseline": "output seen"}
+    assert words["check"] == {"accepted": "✓ accepted", "unchecked": "– no check", "baseline": "– output seen"}
     assert words["reason"] == {
         "veto_source_blocked": "gate · veto_source_blocked", "cancelled": "cancelled", None: "none"
     }  # fmt: skip

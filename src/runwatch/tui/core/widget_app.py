@@ -39,6 +39,8 @@ class ChromeGlyphs(NamedTuple):
         rule: Frame lines.
         rule_focus: Frame lines of the focused pane.
         bar: Between two tabs.
+        left: Where columns are hidden at the left.
+        right: Where columns are hidden at the right.
     """
 
     cursor: str
@@ -49,10 +51,12 @@ class ChromeGlyphs(NamedTuple):
     rule: str
     rule_focus: str
     bar: str
+    left: str
+    right: str
 
 
-_UNICODE_MARKS: Final = ChromeGlyphs("▸", "■", "▲", "▼", "›", "─", "━", "│")
-_ASCII_MARKS: Final = ChromeGlyphs(">", "#", "^", "v", ">", "-", "=", "|")
+_UNICODE_MARKS: Final = ChromeGlyphs("▸", "■", "▲", "▼", "›", "─", "━", "│", "‹", "›")
+_ASCII_MARKS: Final = ChromeGlyphs(">", "#", "^", "v", ">", "-", "=", "|", "<", ">")
 
 
 class _AsciiScrollBar(ScrollBarRender):

@@ -121,7 +121,8 @@ _OWN_MARKS: Final = {
     "▼": "beside a heading: sorted by it, the largest or newest first",
     "▸": "before a row or line: selected",
     "■": "before a row: marked",
-    "›": "after a value: a link, which enter opens",
+    "‹": "in the head of a list: columns are hidden at the left",
+    "›": "in the head of a list: columns are hidden at the right; after a value: a link, which enter opens",
     "±": "on a pin: changed since you looked at it",
 }
 

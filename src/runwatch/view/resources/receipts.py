@@ -106,7 +106,7 @@ COLUMNS: Final = (
     ),
     column("spend|cost=spend_usd", cell=_spend, align="right", min_cells=7, words=(*AMOUNT_WORDS, *NO_CHARGE.split())),
     column(
-        "check", _check_kind, cell=_check, min_cells=12, hide_order=2, shared_texts=_shared_check_texts, words=VERDICTS
+        "check", _check_kind, cell=_check, keeps_sign=True, shared_texts=_shared_check_texts, words=VERDICTS
     ),
     time_column("created|created_at|age=created_at", server_parameter="since", min_cells=7),
     column(

@@ -23,7 +23,7 @@ class CheckFinding(NamedTuple):
     Attributes:
         kind: ``accepted``, ``rejected``, ``unavailable``, ``baseline``, ``test``, ``pending``, ``unchecked``,
             ``no_evidence``, ``unrecorded`` or ``unknown``.
-        short: A few cells for a list.
+        short: A few cells for a list: a sign, and what it means here.
         text: A sentence without its final period.
     """
 
@@ -88,7 +88,9 @@ def describe_recorded_check(check: RecordedCheck, glyphs: Glyphs = UNICODE, *, i
             return CheckFinding("pending", line(f"{glyphs.live} pending"), line(words), Role.LIVE)
         case "terminal_no_evaluation":
             reason = f" ({check.reason})" if check.reason else ""
-            return CheckFinding("unchecked", line("no check"), line(f"ended before any check{reason}"), Role.OFF)
+            return CheckFinding(
+                "unchecked", line(f"{glyphs.nothing} no check"), line(f"ended before any check{reason}"), Role.OFF
+            )
         case "missing_evidence" | "unknown_evidence":
             words = "the evidence of the check is not available"
             return CheckFinding("no_evidence", line(f"{glyphs.unknown} no evidence"), line(words), Role.WARN)
@@ -115,7 +117,7 @@ def slice_finding(
     for check in reversed(part.verification_checks or ()):
         if check.activity == "customer" and check.outcome == "technical_failure":
             return describe_attempt(check, glyphs)
-    return CheckFinding("unrecorded", line("none recorded"), line("no check recorded"), Role.PLAIN)
+    return CheckFinding("unrecorded", line(f"{glyphs.nothing} none recorded"), line("no check recorded"), Role.PLAIN)
 
 
 def customer_check_id(part: ReceiptSlice) -> str | None:
@@ -165,11 +167,14 @@ def _unavailable(failure_class: str | None, http_status: int | None, glyphs: Gly
 
 
 def _baseline(present: bool | None, glyphs: Glyphs) -> CheckFinding:
-    short = {True: "output seen", False: "no output", None: f"{glyphs.unknown} baseline"}[present]
-    found = "unknown whether there is output" if present is None else short
+    found = {True: "output seen", False: "no output", None: "unknown whether there is output"}[present]
+    sign = {True: glyphs.nothing, False: glyphs.warn, None: glyphs.unknown}[present]
+    short = f"{sign} {'baseline' if present is None else found}"
     words = f"{found}, correctness not checked"
     return CheckFinding("baseline", line(short), line(words), Role.WARN if present is False else Role.PLAIN)
 
 
 def _test(glyphs: Glyphs) -> CheckFinding:
-    return CheckFinding("test", line("test run"), line(f"test run {glyphs.dot} no verdict"), Role.TEST)
+    return CheckFinding(
+        "test", line(f"{glyphs.nothing} test run"), line(f"test run {glyphs.dot} no verdict"), Role.TEST
+    )

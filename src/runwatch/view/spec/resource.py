@@ -103,6 +103,8 @@ class Column(Field[S]):
             list's texts different, because many share a part, as the names of models do.
         keeps_last_part: Whether to cut a long text before its last part, such as an id, which follows a dot.
         keeps_last_words: Whether a long text loses words at its start, because its end is the value.
+        keeps_sign: Whether a text that does not fit is its first word alone, a sign; where there is no room, the column
+            is as narrow as that.
         never_cut: Whether to drop the column rather than cut it, because a cut time would be a different time.
             Right-aligned columns are numbers and are never cut either.
         whole_first: Whether free room goes to this column before the others, such as a state, a name or a reason.
@@ -121,6 +123,7 @@ class Column(Field[S]):
     keeps_difference: bool = False
     keeps_last_part: bool = False
     keeps_last_words: bool = False
+    keeps_sign: bool = False
     never_cut: bool = False
     hide_if_empty: bool = False
     searched: Literal["cell", "value", "nothing"] = "cell"

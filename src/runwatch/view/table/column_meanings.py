@@ -52,7 +52,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "reason": "why it ended as it did: the code of the failure, cancellation or check",
         "model": "model that gave the output, or was called last",
         "spend": "usage and platform fee together, in USD; < is less than shown, ≥ lacks an unknown part",
-        "check": "verdict of the output check and its score from 0 to 1; no check is not a verdict",
+        "check": "verdict of the output check and its score from 0 to 1, or just the sign; no check is not a verdict",
         "created": "when the receipt was written",
         "took": "runtime of the run",
         "verdict": REVIEW_VERDICT,

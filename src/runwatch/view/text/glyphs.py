@@ -98,8 +98,8 @@ ASCII: Final = Glyphs(
     tuple("#=.%"), ("#",), tuple("_.:-=+*#"),
 )  # fmt: skip
 
-_OWN_MARKS: Final = "●✓✗⊘◷–…·→↻┄▕█░▏├└│×±≠•▲▼▸›─━■╭╮╰╯┏┓┗┛┃"
-TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>&-[#.]|`|x%!*^v>>-=#++++++++|")
+_OWN_MARKS: Final = "●✓✗⊘◷–…·→↻┄▕█░▏├└│×±≠•▲▼▸‹›─━■╭╮╰╯┏┓┗┛┃"
+TO_ASCII: Final[Mapping[int, int]] = str.maketrans(_OWN_MARKS, "*+x/!-~|>&-[#.]|`|x%!*^v><>-=#++++++++|")
 """Table for ``str.translate``: own marks and frames in ASCII, each one cell wide as before."""
 
 _PLAIN: Final[Mapping[int, int | str]] = {**TO_ASCII, ord("≥"): ">=", ord("≤"): "<=", ord("µ"): "u"}

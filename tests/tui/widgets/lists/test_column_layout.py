@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.tui.widgets.lists.column_layout import ColumnNeed, lay_out_columns
+from runwatch.tui.widgets.lists.column_layout import ColumnNeed, ColumnScroll, lay_out_columns, scroll_columns
 from tests.tui.samples import column
 
 COLUMNS = (
@@ -39,9 +39,10 @@ def test_everything_is_whole_where_there_is_room() -> None:
     [
         (53, ["status", "run", "age", "cost", "last"]),
         (52, ["status", "run", "age", "last"]),
-        (38, ["status", "run", "age", "last"]),
-        (37, ["status", "run", "age"]),
-        (26, ["status", "run"]),
+        # A cell is for the sign that columns are hidden.
+        (39, ["status", "run", "age", "last"]),
+        (38, ["status", "run", "age"]),
+        (27, ["status", "run"]),
         (16, ["status", "run"]),
     ],
 )
@@ -73,8 +74,8 @@ def test_a_time_is_as_wide_as_its_head_before_a_text_has_all_its_room() -> None:
 
 
 def test_columns_that_never_leave_stay_in_a_window_that_is_too_narrow() -> None:
-    assert shown(9) == {"status": 4, "run": 4}
-    assert shown(11) == {"status": 5, "run": 5}
+    assert shown(10) == {"status": 4, "run": 4}
+    assert shown(12) == {"status": 5, "run": 5}
 
 
 def test_an_extra_column_waits_until_the_others_are_whole() -> None:
@@ -95,21 +96,35 @@ def test_a_reason_is_whole_before_an_id_and_a_name_is_legible_before_both() -> N
         column("why", "why", whole_first=True),
         column("model", "model"),
     )
-    needs = [ColumnNeed(9, 9, 29), ColumnNeed(5, 5, 20), ColumnNeed(5, 5, 8)]
+    needs = [ColumnNeed(9, 9, 29, short=9), ColumnNeed(5, 5, 20), ColumnNeed(5, 5, 8)]
 
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
     assert widths(61) == [29, 20, 8]
-    # Columns are one cell apart before a text is cut.
+    # Columns are one cell apart before an id is cut.
     assert widths(59) == [29, 20, 8]
-    assert widths(58) == [28, 20, 8]
+    assert widths(58) == [9, 20, 8]
     assert widths(38) == [9, 20, 7]
     assert widths(31) == [9, 15, 5]
-    # One long reason does not cut every model.
+    # A long reason is cut before an id, and cuts no model.
     needs[1] = ColumnNeed(5, 5, 39)
-    assert widths(66) == [17, 39, 8]
-    assert widths(52) == [9, 33, 8]
+    assert widths(77) == [29, 36, 8]
+    assert widths(63) == [29, 24, 8]
+    assert widths(62) == [9, 39, 8]
+    assert widths(52) == [9, 31, 8]
+
+
+def test_an_id_that_was_whole_stays_so_while_the_others_have_their_least_width() -> None:
+    columns = (column("status", "status"), column("run", "run", elides_middle=True), column("why", "why"))
+    needs = [ColumnNeed(11, 11, 11), ColumnNeed(8, 8, 29, short=8), ColumnNeed(10, 10, 22)]
+
+    def widths(room: int) -> list[int]:
+        return [placed.width for placed in lay_out_columns(columns, needs, room, held={"run": 29})]
+
+    assert widths(62) == [11, 29, 20]
+    assert widths(52) == [11, 29, 10]
+    assert widths(51) == [11, 8, 22]
 
 
 def test_wide_columns_are_whole_and_leave_room_for_the_sign_that_more_follow() -> None:
@@ -117,14 +132,13 @@ def test_wide_columns_are_whole_and_leave_room_for_the_sign_that_more_follow() -
     assert shown(57, wide=True) == dict(zip(ALL, NATURAL, strict=True))
     assert shown(56, wide=True) == dict(zip(ALL[:4], NATURAL[:4], strict=True))
     assert shown(40, wide=True) == dict(zip(ALL[:3], NATURAL[:3], strict=True))
-    assert shown(40, wide=True, skipped=1) == {"status": 11, "run": 9, "cost": 14}
 
 
 def test_a_text_beside_the_first_two_columns_is_cut_rather_than_left_out_in_a_wide_table() -> None:
     columns = [column("status", "status"), column("run", "run"), column("why", "why"), column("model", "model")]
     needs = [ColumnNeed(8, 8, 8), ColumnNeed(8, 8, 30), ColumnNeed(4, 4, 39), ColumnNeed(4, 4, 16)]
     placed = lay_out_columns(columns, needs, 74, wide=True)
-    assert {one.column.id: one.width for one in placed} == {"status": 8, "run": 30, "why": 30}
+    assert {one.column.id: one.width for one in placed} == {"status": 8, "run": 30, "why": 31}
 
 
 def test_columns_are_one_cell_apart_where_that_makes_an_id_whole() -> None:
@@ -148,15 +162,15 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
-def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_both_before_an_id() -> None:
+def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_an_id_before_both() -> None:
     columns = (
         column("name", "name", whole_first=True),
         column("id", "id", elides_middle=True),
         column("why", "why", whole_first=True),
     )
     needs = [ColumnNeed(5, 5, 40), ColumnNeed(8, 8, 20, short=8), ColumnNeed(5, 5, 30)]
-    assert [placed.width for placed in lay_out_columns(columns, needs, 28 + 8 + 30 + 4)] == [28, 8, 30]
-    assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 19 + 30 + 4)][::2] == [40, 30]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 24 + 8 + 24 + 4)] == [24, 8, 24]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 26 + 20 + 30 + 4)] == [26, 20, 30]
     assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 20 + 30 + 4)] == [40, 20, 30]
 
 
@@ -189,12 +203,37 @@ def test_a_narrow_pane_shows_few_columns_rather_than_ellipses() -> None:
     assert widths(39) == [9, 9, 9, 9]
     assert widths(38) == [10, 10, 10]
     assert widths(22) == [10, 10]
-    assert widths(4) == [1, 2]
+    assert widths(4) == [1, 1]
 
 
-def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
-    assert list(shown(100, skipped=1)) == ["status", "run", "cost", "last"]
-    assert list(shown(100, skipped=2)) == ["status", "run", "last"]
+def scrolled(room: int, steps: int, *, wide: bool = False) -> ColumnScroll:
+    before = lay_out_columns(COLUMNS, NEEDS, room, wide=wide)
+    return scroll_columns(COLUMNS, NEEDS, room, before, steps, wide=wide)
+
+
+def test_each_step_brings_one_hidden_column_whole_and_hides_only_as_many_as_that_takes() -> None:
+    def states(room: int, *, wide: bool = False) -> list[tuple[dict[str, int], bool, bool]]:
+        found = [scrolled(room, steps, wide=wide) for steps in range(9)]
+        ends = next(steps for steps, one in enumerate(found) if not one.is_right)
+        assert {one.steps for one in found[ends:]} == {ends}
+        return [
+            ({it.column.id: it.width for it in one.placed}, one.after is COLUMNS[1], one.is_right)
+            for one in found[: ends + 1]
+        ]
+
+    assert states(53) == [({"status": 11, "run": 9, "age": 5, "cost": 14, "last": 10}, False, False)]
+    assert states(40) == [
+        ({"status": 11, "run": 9, "age": 5, "last": 10}, False, True),
+        ({"status": 11, "run": 9, "cost": 14}, True, True),
+        ({"status": 11, "run": 9, "last": 10}, True, False),
+    ]
+    assert states(40, wide=True) == [
+        ({"status": 11, "run": 9, "age": 5}, False, True),
+        ({"status": 11, "run": 9, "cost": 14}, True, True),
+        ({"status": 11, "run": 9, "last": 10}, True, False),
+    ]
+    # A column that is wider than the room beside the first two is cut to it.
+    assert states(30)[1] == ({"status": 11, "run": 9, "cost": 7}, True, True)
 
 
 @given(
@@ -203,15 +242,17 @@ def test_columns_are_skipped_from_the_left_among_those_that_may_leave() -> None:
     ),
     st.integers(1, 120),
     st.booleans(),
+    st.integers(0, 9),
 )
 def test_columns_never_overlap_nor_leave_the_window(
-    facts: list[tuple[int, int, int, int]], room: int, wide: bool
+    facts: list[tuple[int, int, int, int]], room: int, wide: bool, steps: int
 ) -> None:
     columns = [
         column(str(n), str(n), hide_order=leaves, min_cells=least) for n, (leaves, least, _, _) in enumerate(facts)
     ]
     needs = [ColumnNeed(least, least + head, least + head + rest) for _, least, head, rest in facts]
     placed = lay_out_columns(columns, needs, room, wide=wide)
+    placed = scroll_columns(columns, needs, room, placed, steps, wide=wide).placed
     position = 0
     for part in placed:
         assert part.start == position

@@ -123,10 +123,14 @@ async def test_the_mark_of_the_order_leaves_before_the_word_of_the_head_is_cut()
     async with running(Stage(Pane(table))) as (app, pilot):
         table.show([samples.row("r1", ("4s", "plain"), ("ex_01M8…TKS0", "plain"))])
         table.sorted_by("status")
-        for width, head in ((29, "created ▲"), (28, "created"), (26, "created"), (25, "creat…")):
+        for width, head in ((28, "created ▲"), (27, "created"), (26, "created"), (25, "creat…")):
             table.parent.styles.width = width  # type: ignore[union-attr]
             await pilot.pause()
             assert lines_of(app)[1][4:].partition(" run")[0].rstrip() == head, width
+        table.parent.styles.width = 60  # type: ignore[union-attr]
+        table.sorted_by("status", is_own=True)
+        await pilot.pause()
+        assert lines_of(app)[1].split() == ["┃", "created", "run", "┃"], "the list's own order has none at any width"
 
 
 async def test_widths_that_were_forgotten_may_be_smaller() -> None:
@@ -152,19 +156,28 @@ async def test_narrow_windows_leave_columns_out_and_sideways_brings_them_in() ->
         table.parent.styles.width = 50  # type: ignore[union-attr]
         await pilot.pause()
         assert columns(table) == ("status", "run", "age", "last")
-        assert "…" not in lines_of(app)[1]
-        await pilot.press("right")
-        assert columns(table) == ("status", "run", "last", "model")
-        assert lines_of(app)[1].split()[1:4] == ["status", "run", "…last"]
-        await pilot.press("l")
+        assert lines_of(app)[1].endswith("age  last         › ┃"), "a sign says that columns are hidden"
+        seen = []
+        for key in ("right", "l", "l", "l"):
+            await pilot.press(key)
+            seen.append((columns(table), "‹" in lines_of(app)[1], "›" in lines_of(app)[1]))
+        assert seen[:3] == [
+            (("status", "run", "cost"), True, True),
+            (("status", "run", "last"), True, True),
+            (("status", "run", "last", "model"), True, False),
+        ]
+        assert lines_of(app)[1].split()[1:4] == ["status", "run", "‹last"]
         await pilot.pause()
-        assert columns(table) == ("status", "run", "last", "model"), "no other column is to the right"
-        assert [message.step for message in app.told_of(RecordTable.SideReached)] == [1]
+        assert seen[3] == seen[2]
+        assert [one.step for one in app.told_of(RecordTable.SideReached)] == [1]
         await pilot.press("left", "h")
-        assert columns(table) == ("status", "run", "age", "last")
-        await pilot.press("W")
-        assert columns(table) == ("status", "run", "age")
-        assert "… ┃" in lines_of(app)[1]
+        assert columns(table) == ("status", "run", "cost"), "each undoes one step"
+        for sign, shown in (("‹", ("status", "run", "age", "last")), ("›", ("status", "run", "cost"))):
+            await pilot.click(table, offset=(lines_of(app)[1].index(sign) - table.region.x, 0))
+            assert columns(table) == shown, "so does a click on a sign"
+        await pilot.press("h", "W")
+        assert columns(table) == ("status", "run", "age", "cost")
+        assert "› ┃" in lines_of(app)[1]
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ class ListScreen(RecordScreen):
             return
         listing, items, context = self.listing, self._records, self.console.render_context()
         query = None if self._filter_is_off else self._query
-        if self._widths_for != (widths_for := (context.time, query, self._sort)):
+        if self._widths_for != (widths_for := (context.time, query)):
             self._widths_for = widths_for
             self.table.forget_widths()
         listing.set_records(items)
@@ -608,8 +608,7 @@ class ListScreen(RecordScreen):
         if order is None:
             table.sorted_by(None)
         else:
-            is_own = self._sort == own and not is_plain
-            table.sorted_by(order.field, descending=order.descending, is_own=is_own)
+            table.sorted_by(order.field, descending=order.descending, is_own=self._sort == own)
 
     def _apply_filter(self, text: str, *, is_undoable: bool = True) -> bool:
         """Apply a filter text and return whether it is valid.

@@ -11,8 +11,8 @@ from runwatch.view.text.format import BOTH_ENDS_CELLS
 COLUMN_GAP: Final = 2
 """Cells between two columns."""
 
-MORE_CELLS: Final = 2
-"""Cells for the sign that columns follow."""
+MORE_CELLS: Final = 1
+"""Cells at the right end for the sign that columns are hidden."""
 
 FIXED_COLUMNS: Final = 2
 """First columns, which stay when the others are scrolled sideways."""
@@ -24,7 +24,9 @@ _EXTRA_CELLS: Final = 20
 """In this width a text of an extra column says enough."""
 
 _FIRST_CELLS: Final = 28
-"""The same for a text that is to be whole first, such as a name or a reason."""
+"""A text that is to be whole first, such as a name or a reason, has this width before another column is shown."""
+
+_NONE_HELD: Final[Mapping[str, int]] = {}
 
 
 class ColumnNeed(NamedTuple):
@@ -32,18 +34,17 @@ class ColumnNeed(NamedTuple):
 
     Attributes:
         least: Minimum useful width.
-        head: Width that shows the whole head; not below ``least``.
+        head: Width that shows the whole head with its sort mark; not below ``least``.
         whole: Width that shows every cell; not below ``head``.
         usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
-        marked: Width that shows the sort mark beside the head; 0 if the list is not sorted by the column.
-        short: Width of the short forms of its ids, in any width in which these are not whole; 0 for other texts.
+        short: Width of the short forms of its ids, or of its sign, in any width in which these are not whole; 0 for
+            other texts.
     """
 
     least: int
     head: int
     whole: int
     usual: int = 0
-    marked: int = 0
     short: int = 0
 
 
@@ -62,48 +63,62 @@ class PlacedColumn(NamedTuple):
     gap: int = COLUMN_GAP
 
 
+class ColumnScroll(NamedTuple):
+    """Columns after steps to the right.
+
+    Attributes:
+        steps: The steps that were made.
+        after: The column that stays, after which columns are hidden because of them; ``None`` if none are.
+        is_right: Whether another step brings a column into sight.
+    """
+
+    placed: tuple[PlacedColumn, ...]
+    steps: int
+    after: Column[Any] | None
+    is_right: bool
+
+
 def lay_out_columns(
     columns: Sequence[Column[Any]],
     needs: Sequence[ColumnNeed],
     room: int,
     *,
-    skipped: int = 0,
     wide: bool = False,
     keep: Collection[str] | None = None,
+    held: Mapping[str, int] = _NONE_HELD,
 ) -> tuple[PlacedColumn, ...]:
     """Lay out columns in ``room`` cells.
 
     Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
     their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
-    Remaining room first completes heads, then texts up to that bound, those that are to be whole first before others,
-    then the former, smallest need first, then ids, whole or not at all, then other cells, smallest need first, then the
-    sort mark and usual widths. Where a text is cut all the same, the columns are one cell apart. In a window that is
-    too narrow for the others, the widest texts become narrower than their minimum, ids last, and at last all but the
-    first two columns are hidden from the right, and with them every number or time that would be cut.
+    Remaining room first completes heads, then texts up to the width in which most are whole, those that are to be whole
+    first before others, then ids, whole or not at all, then the rest of the former texts, smallest need first, then
+    other cells, smallest need first, then usual widths. Where a text is cut all the same, the columns are one cell
+    apart. In a window that is too narrow for the others, the widest texts become narrower than their minimum, ids last,
+    and at last all but the first two columns are hidden from the right, and with them every number or time that would
+    be cut. If any column is hidden, there are :data:`MORE_CELLS` free at the right.
 
     Args:
         needs: The widths each column needs.
-        skipped: How many columns to leave out, from the left; the first two stay if they are never hidden. Then, and in
-            a wide table that does not fit, there are :data:`MORE_CELLS` free at the right.
         wide: Whether every column gets its full width, the last ones outside the window; a text that follows the first
             two columns is cut to the room.
         keep: Ids of the columns to show whatever their widths.
+        held: Widths by column id that stay as they are while the other columns have their minimum beside them.
     """
-    kept, gap = list(range(len(columns))), COLUMN_GAP
-    for index in skippable_columns(columns)[:skipped]:
-        kept.remove(index)
-    if skipped and not wide:
-        room -= MORE_CELLS
+    every, gap = list(range(len(columns))), COLUMN_GAP
+    kept = every if keep is None else [index for index in every if columns[index].id in keep]
     if wide:
-        widths = {index: max(needs[index].whole, needs[index].usual, needs[index].marked) for index in kept}
-        if _total(widths.values()) > room:
+        widths = {index: _full(needs[index]) for index in kept}
+        if kept != every or _total(widths.values()) > room:
             room -= MORE_CELLS
     else:
         if keep is None:
-            kept = _hide_columns(columns, needs, room, kept)
-        else:
-            kept = [index for index in kept if columns[index].id in keep]
-        widths, closer = (_find_widths(columns, needs, kept, room, gap) for gap in (COLUMN_GAP, 1))
+            kept = _hide_columns(columns, needs, room, every)
+        if kept != every:
+            room -= MORE_CELLS
+            kept = _hide_columns(columns, needs, room, every) if keep is None else kept
+        needs, rigid = _hold(columns, needs, kept, room, held)
+        widths, closer = (_find_widths(columns, needs, kept, room, gap, rigid) for gap in (COLUMN_GAP, 1))
         if _total(widths.values()) > room or any(
             _asks_for_room(columns[index], needs[index], widths[index], closer[index]) for index in kept
         ):
@@ -123,14 +138,110 @@ def lay_out_columns(
     return tuple(placed)
 
 
-def skippable_columns(columns: Sequence[Column[Any]]) -> list[int]:
-    """Return the positions of the columns that may be left out to show others."""
-    return [index for index, column in enumerate(columns) if index >= FIXED_COLUMNS or column.hide_order > 0]
+def scroll_columns(
+    columns: Sequence[Column[Any]],
+    needs: Sequence[ColumnNeed],
+    room: int,
+    unscrolled: tuple[PlacedColumn, ...],
+    steps: int,
+    *,
+    wide: bool = False,
+) -> ColumnScroll:
+    """Lay out columns after as many steps to the right as there are, at most ``steps``.
+
+    Each step brings the next hidden column into sight, whole where the fixed columns leave it the room, and hides only
+    as many others as that takes: from the left, and where that is too little, from the right.
+
+    Args:
+        unscrolled: The layout before the first step.
+    """
+    inner, gap = (room - MORE_CELLS, COLUMN_GAP if wide else 1)
+    position = {column: index for index, column in enumerate(columns)}
+    shown = [position[placed.column] for placed in unscrolled]
+    fixed = {index: one.width for index, one in zip(shown, unscrolled, strict=True) if is_fixed(index, one.column)}
+    narrow = {index: min(width, needs[index].short or width) for index, width in fixed.items()}
+    least = [
+        _full(need) if wide else _least(index, column, need)
+        for index, (column, need) in enumerate(zip(columns, needs, strict=True))
+    ]
+    brought: dict[int, int] = {}
+    held: dict[int, int] = {}
+    made = 0
+    while (target := _next_hidden(columns, shown, made)) is not None and made < steps:
+        whole = _full(needs[target]) if wide else needs[target].whole
+        before = next((one for one in (fixed, narrow) if _total([*one.values(), whole], gap) <= inner), narrow)
+        left = inner - _total([*before.values(), 0], gap)
+        brought[target] = whole if is_whole(columns[target]) else max(1, min(whole, left))
+        held = {**before, **brought}
+        others = [index for index in shown if index not in before]
+        shown = sorted([*shown, target])
+        # Those behind the target come back with the next steps.
+        leaving = [*(index for index in others if index < target), *(index for index in others[::-1] if index > target)]
+        while leaving and _total([held.get(index, least[index]) for index in shown], gap) > inner:
+            shown.remove(leaving.pop(0))
+        made += 1
+    if not made:
+        return ColumnScroll(unscrolled, 0, None, target is not None)
+    first = next((index for index in shown if index not in fixed), 0)
+    is_left = bool(fixed) and any(index not in shown for index in range(first))
+    placed = lay_out_columns(
+        columns,
+        needs,
+        room,
+        wide=wide,
+        keep={columns[index].id for index in shown},
+        held={columns[index].id: width for index, width in held.items()},
+    )
+    return ColumnScroll(placed, made, columns[max(fixed)] if is_left else None, target is not None)
+
+
+def _next_hidden(columns: Sequence[Column[Any]], shown: Sequence[int], made: int) -> int | None:
+    """Return the position of the column that the next step brings into sight."""
+    scrolled = (index for index in shown if not is_fixed(index, columns[index]))
+    first = next(scrolled, 0) if made else 0
+    hidden = (index for index in range(first, len(columns)) if index not in shown)
+    return next((index for index in hidden if not is_fixed(index, columns[index])), None)
+
+
+def is_fixed(position: int, column: Column[Any]) -> bool:
+    """Return whether a column stays in sight while the others are scrolled sideways."""
+    return position < FIXED_COLUMNS and column.hide_order == 0
 
 
 def is_whole(column: Column[Any]) -> bool:
     """Return whether a cut cell would be misread, as a time or a number would."""
     return column.never_cut or column.align == "right"
+
+
+def _full(need: ColumnNeed) -> int:
+    return max(need.whole, need.usual)
+
+
+def _least(position: int, column: Column[Any], need: ColumnNeed) -> int:
+    """Return the width below which a column is not cut willingly; a state keeps its width whatever rows come first."""
+    if not is_whole(column):
+        return need.least
+    return max(need.head, need.usual) if is_fixed(position, column) else need.head
+
+
+def _hold(
+    columns: Sequence[Column[Any]],
+    needs: Sequence[ColumnNeed],
+    kept: Sequence[int],
+    room: int,
+    held: Mapping[str, int],
+) -> tuple[Sequence[ColumnNeed], Collection[int]]:
+    """Return the needs, and the positions of the columns that have just the width that they hold; none if the others
+    would be narrower than their minimum.
+    """
+    rigid = [index for index in kept if columns[index].id in held]
+    widths = {index: held[columns[index].id] for index in rigid}
+    if (
+        not rigid
+        or _total([widths.get(index, _least(index, columns[index], needs[index])) for index in kept], 1) > room
+    ):
+        return needs, ()
+    return [ColumnNeed(*[widths[index]] * 4) if index in widths else need for index, need in enumerate(needs)], rigid
 
 
 def _total(widths: Collection[int], gap: int = COLUMN_GAP) -> int:
@@ -179,7 +290,7 @@ def _hide_columns(
 
 def _enough(column: Column[Any], need: ColumnNeed) -> int:
     """Return the width in which a column counts as whole; a few rows may have a longer text."""
-    return need.whole if column.elides_middle else _legible(column, need)
+    return need.whole if column.elides_middle or need.short else _legible(column, need)
 
 
 def _least_of_extra(column: Column[Any], need: ColumnNeed) -> int:
@@ -192,7 +303,8 @@ def _legible(column: Column[Any], need: ColumnNeed) -> int:
     """Return the width below which another column leaves rather than this one is cut further."""
     if is_whole(column):
         return max(need.least, need.usual)
-    bound = need.short or (BOTH_ENDS_CELLS if column.elides_middle else _bound(column))
+    text = _FIRST_CELLS if column.whole_first else _ENOUGH_CELLS
+    bound = need.short or (BOTH_ENDS_CELLS if column.elides_middle else text)
     return max(need.least, min(max(need.whole, need.usual), bound))
 
 
@@ -201,25 +313,26 @@ def _narrowest(need: ColumnNeed, cells: int) -> int:
     return need.short or min(need.least, cells)
 
 
-def _bound(column: Column[Any]) -> int:
-    return _FIRST_CELLS if column.whole_first else _ENOUGH_CELLS
-
-
 def _find_widths(
-    columns: Sequence[Column[Any]], needs: Sequence[ColumnNeed], kept: Sequence[int], room: int, gap: int
+    columns: Sequence[Column[Any]],
+    needs: Sequence[ColumnNeed],
+    kept: Sequence[int],
+    room: int,
+    gap: int,
+    rigid: Collection[int],
 ) -> dict[int, int]:
     """Return the widths of the columns that are shown, with so many cells between them."""
     cells = room + (COLUMN_GAP - gap) * (len(kept) - 1)
-    least = {index: needs[index].head if is_whole(columns[index]) else needs[index].least for index in kept}
-    least = _squeeze(least, [index for index in kept if not is_whole(columns[index])], needs, cells)
+    least = {index: _least(index, columns[index], needs[index]) for index in kept}
+    texts = [index for index in kept if not is_whole(columns[index]) and index not in rigid]
+    least = _squeeze(least, texts, needs, cells)
     return _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
 
 
 def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
-    """Return whether a column is cut and the closer width helps it: an id is whole or has its short form."""
-    if need.short:
-        return not column.is_extra and width < need.whole <= closer
-    return not column.is_extra and min(need.whole, _bound(column)) > width
+    """Return whether a column is cut and the closer width helps it: it is then whole, or a text of which most are."""
+    is_cut = not need.short and min(need.whole, _ENOUGH_CELLS) > width
+    return not column.is_extra and (is_cut or width < need.whole <= closer)
 
 
 def _squeeze(least: Mapping[int, int], texts: Sequence[int], needs: Sequence[ColumnNeed], room: int) -> dict[int, int]:
@@ -253,22 +366,20 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
         # Widening a head that would still be cut gains nothing.
         widen(index, needs[index].head, is_partly=False)
     # Both ends of a cut id still tell it apart; a text without its end may say nothing.
-    texts = [index for index in needs if not columns[index].elides_middle]
+    texts = [index for index in needs if not columns[index].elides_middle and not needs[index].short]
     for index in (index for index in texts if columns[index].whole_first):
-        widen(index, min(needs[index].whole, _FIRST_CELLS), is_partly=True)
+        widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=True)
     names = [index for index in needs if not columns[index].whole_first and not needs[index].short]
     names = [index for index in names if not columns[index].is_extra]
     for index in sorted(names, key=lambda index: needs[index].whole - widths[index]):
         # Both ends of a model do until it is whole.
         widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=not columns[index].elides_middle)
     first = [index for index in needs if columns[index].whole_first or needs[index].short]
-    # A short id still tells its record apart, so texts go before ids.
-    for index in sorted(first, key=lambda index: (needs[index].short > 0, needs[index].whole - widths[index])):
+    # A short id still tells its record apart, so most texts are whole before ids; a long text is cut before an id.
+    for index in sorted(first, key=lambda index: (needs[index].short == 0, needs[index].whole - widths[index])):
         widen(index, needs[index].whole, is_partly=index in texts)
     for index in sorted(needs, key=lambda index: needs[index].whole - widths[index]):
         widen(index, needs[index].whole, is_partly=not needs[index].short)
-    for index, need in needs.items():
-        widen(index, need.marked, is_partly=False)
     for index, need in needs.items():
         widen(index, need.usual, is_partly=True)
     return widths

@@ -29,12 +29,12 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.column_layout import (
     COLUMN_GAP,
-    FIXED_COLUMNS,
     ColumnNeed,
+    ColumnScroll,
     PlacedColumn,
     is_whole,
     lay_out_columns,
-    skippable_columns,
+    scroll_columns,
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
@@ -172,11 +172,9 @@ class RecordTable(LineList, inherit_bindings=False):
         self._cuts_for: object = None
         self._used: set[str] = set()
         self.forget_widths()
-        self._placed: tuple[PlacedColumn, ...] = ()
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
-        self._skipped = 0
-        self._more_columns = False
+        self._scroll = ColumnScroll((), 0, None, is_right=False)
         self.is_wide = False
         self._looks: _Looks | None = None
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
@@ -234,7 +232,7 @@ class RecordTable(LineList, inherit_bindings=False):
         self._texts: dict[str, set[SafeText]] = {
             column.id: set() for column in self._columns if column.keeps_difference
         }
-        self._kept: tuple[object, frozenset[str]] = (None, frozenset())
+        self._kept: tuple[object, Mapping[str, bool]] = (None, {})
         self.measure_again()
 
     @property
@@ -279,12 +277,16 @@ class RecordTable(LineList, inherit_bindings=False):
         """Show the sort column in the head.
 
         Args:
-            is_own: Whether it is only one part of the list's own order.
+            is_own: Whether it is the list's own order, which the head does not mark.
         """
         self._is_own_order = is_own
         self._sorted_by = None if column_id is None else (column_id, descending)
         self._lay_out()
         self.refresh()
+
+    @property
+    def _placed(self) -> tuple[PlacedColumn, ...]:
+        return self._scroll.placed
 
     @property
     def column_ids(self) -> tuple[str, ...]:
@@ -303,7 +305,7 @@ class RecordTable(LineList, inherit_bindings=False):
     def wanted_cells(self) -> int:
         """The width in which every column is whole, with margin and scroll bar."""
         needs = self._used_needs(self._natural).values()
-        wanted = sum(max(need.whole, need.usual, need.marked) + COLUMN_GAP for need in needs)
+        wanted = sum(max(need.whole, need.usual) + COLUMN_GAP for need in needs)
         return MARGIN + wanted - COLUMN_GAP + self.size.width - self.cells
 
     # Drawing.
@@ -317,22 +319,33 @@ class RecordTable(LineList, inherit_bindings=False):
             # The first paint happens before the widget receives its size.
             self._measure()
             self._place()
-        mark = app.glyphs.ellipsis
+        marks, left = app.chrome_glyphs, self._left_sign
         segments = [to_segment(line(" " * MARGIN), style)]
-        for number, placed in enumerate(self._placed, 1):
-            role = ACCENT if self._is_sorted_by(placed.column) else Role.QUIET
+        for placed in self._placed:
+            role = ACCENT if self._is_marked_by(placed.column) else Role.QUIET
             title = self._title(placed.column) if self._is_marked(placed) else line(placed.column.title)
+            if placed.column.keeps_sign and cell_width(title) > placed.width:
+                title = line(app.glyphs.good)
             text = fit(title, placed.width, placed.column.align, app.glyphs.ellipsis)
             segments.append(self.piece(text, role, style))
-            if self._skipped and number == FIXED_COLUMNS:
-                segments.append(self.piece(line(" " * (placed.gap - cell_width(mark)) + mark), Role.QUIET, style))
-            else:
-                segments.append(to_segment(line(" " * placed.gap), style))
-        if (self.is_wide or self._skipped) and self._more_columns:
+            sign = marks.left if left == MARGIN + placed.start + placed.width + placed.gap - 1 else ""
+            segments.append(self.piece(line(" " * (placed.gap - len(sign)) + sign), ACCENT, style))
+        if self._placed and self._right_sign is not None:
             last = self._placed[-1]
-            room = width - MARGIN - last.start - last.width
-            segments[-1] = self.piece(line(" " * (room - cell_width(mark)) + mark), Role.QUIET, style)
+            room = max(0, width - 1 - MARGIN - last.start - last.width)
+            segments[-1] = self.piece(line(" " * room + marks.right), ACCENT, style)
         return segments
+
+    @property
+    def _left_sign(self) -> int | None:
+        """The cell of the sign that columns are hidden at the left."""
+        cells = (one.start + one.width + one.gap for one in self._placed if one.column is self._scroll.after)
+        return next((MARGIN + end - 1 for end in cells), None)
+
+    @property
+    def _right_sign(self) -> int | None:
+        """The cell of the sign that columns are hidden at the right."""
+        return self.cells - 1 if self._scroll.is_right else None
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
         """Return the row's cached drawing if it still looks the same."""
@@ -378,6 +391,8 @@ class RecordTable(LineList, inherit_bindings=False):
             text = elide_middle(text, placed.width, mark)
         elif placed.column.keeps_last_part:
             text = truncate_before(text, f" {glyphs.dot} ", placed.width, mark)
+        elif placed.column.keeps_sign and cell_width(text) > placed.width:
+            text = line(text.partition(" ")[0])
         if placed.column.keeps_last_words:
             text = last_words(text, placed.width)
         return fit(text, placed.width, placed.column.align, mark)
@@ -476,7 +491,9 @@ class RecordTable(LineList, inherit_bindings=False):
         if offset is None or offset.y >= self.HEAD_ROWS or self.text_selection is not None:
             return
         placed = self._column_at(offset.x)
-        if placed is not None:
+        if offset.x in {self._left_sign, self._right_sign}:
+            self.action_move_sideways(1 if offset.x == self._right_sign else -1)
+        elif placed is not None:
             self._ask_order(placed.column.id)
 
     def action_mark(self) -> None:
@@ -506,7 +523,8 @@ class RecordTable(LineList, inherit_bindings=False):
     def action_sort(self) -> None:
         """Sort by the next column in sight, and after the last one in the list's own order."""
         ids = [*self.shown_columns, *([""] if self.has_own_order else ())]
-        present = "" if self._sorted_by is None or self._is_own_order else self._sorted_by[0]
+        is_usual = self._sorted_by is None or (self._is_own_order and self.has_own_order)
+        present = "" if self._sorted_by is None or is_usual else self._sorted_by[0]
         if present not in ids:
             # A column that is out of sight: go on behind the nearest one before it that is not.
             every = self.column_ids
@@ -521,35 +539,33 @@ class RecordTable(LineList, inherit_bindings=False):
     def action_wide(self) -> None:
         """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
         self.is_wide = not self.is_wide
-        self._skipped = 0
+        self._scroll = self._scroll._replace(steps=0)
         self._measure()
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
-        """Hide columns from the left, or show them again, until another column comes into sight."""
-        shown, before = set(self.shown_columns), self._skipped
-        end = len(skippable_columns(self._columns)) if step > 0 else -1
-        for self._skipped in range(before + step, end, step):
-            self._place()
-            if not shown.issuperset(self.shown_columns) or self._skipped == 0:
-                self.refresh()
-                return
-        self._skipped = before
+        """Bring the next hidden column into sight, or undo that."""
+        before = self._scroll.steps
+        self._scroll = self._scroll._replace(steps=max(0, before + step))
         self._place()
-        self.post_message(self.SideReached(step))
+        if self._scroll.steps == before:
+            self.post_message(self.SideReached(step))
+        else:
+            self.refresh()
 
     def _ask_order(self, column_id: str) -> None:
         is_present = self._sorted_by is not None and self._sorted_by[0] == column_id
         self.post_message(self.SortRequested(column_id, is_present))
 
-    def _is_sorted_by(self, column: Column[Any]) -> bool:
-        return self._sorted_by is not None and self._sorted_by[0] == column.id
+    def _is_marked_by(self, column: Column[Any]) -> bool:
+        return self._sorted_by is not None and self._sorted_by[0] == column.id and not self._is_own_order
 
     def _is_marked(self, placed: PlacedColumn) -> bool:
-        return self._is_sorted_by(placed.column) and cell_width(self._title(placed.column)) <= placed.width
+        return self._is_marked_by(placed.column) and cell_width(self._title(placed.column)) <= placed.width
 
     def _title(self, column: Column[Any]) -> SafeText:
-        if self._sorted_by is None or self._sorted_by[0] != column.id:
+        """Return the head of a column, of the one that the user sorts by with the mark of the order."""
+        if self._sorted_by is None or not self._is_marked_by(column):
             return line(column.title)
         marks = get_app(self).chrome_glyphs
         is_falling = self._sorted_by[1] is not column.puts_newest_first
@@ -653,9 +669,9 @@ class RecordTable(LineList, inherit_bindings=False):
     def _lay_out(self) -> None:
         if not self.is_mounted:
             return
-        before = self._placed
+        before = self._scroll
         self._place()
-        if self._placed != before:
+        if self._scroll != before:
             self.refresh()
 
     def _place(self) -> None:
@@ -663,29 +679,31 @@ class RecordTable(LineList, inherit_bindings=False):
         self._placed_in = self.cells
         used = self._used_needs(self._natural)
         room = self.cells - MARGIN
-        is_roomy = not self._skipped and sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
+        is_roomy = sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
         if not is_roomy and not self.is_wide:
             # What is left goes to texts that are not in the first window.
-            whole = {column.id: 0 if column.is_id else need.whole for column, need in used.items()}
+            whole = {column.id: 0 if column.is_id or need.short else need.whole for column, need in used.items()}
             used = {
                 column: need._replace(usual=max(need.usual, whole[column.id]))
                 for column, need in self._used_needs(self._usual).items()
             }
         known = min(len(self.rows), self.rows_in_sight)
-        reasons = (self.cells, self._skipped, self.is_wide, known, tuple(column.id for column in used))
-        self._placed = lay_out_columns(
-            tuple(used),
-            tuple(used.values()),
-            room,
-            skipped=self._skipped,
-            wide=self.is_wide,
-            # A wider cell, which the user may have scrolled to, hides no column.
-            keep=self._kept[1] if self._kept[0] == reasons else None,
+        reasons = (self.cells, self.is_wide, known, tuple(column.id for column in used))
+        columns, needs = tuple(used), tuple(used.values())
+        # A wider cell, which the user may have scrolled to or brought up by another order, hides no column and cuts no
+        # id.
+        kept = self._kept[1] if self._kept[0] == reasons else None
+        held = (
+            {}
+            if kept is None
+            else {column.id: need.whole for column, need in used.items() if need.short and kept.get(column.id)}
         )
-        self._more_columns = bool(self._placed) and self._placed[-1].column is not next(reversed(used))
+        keep = None if self.is_wide else kept
+        unscrolled = lay_out_columns(columns, needs, room, wide=self.is_wide, keep=keep, held=held)
+        self._scroll = scroll_columns(columns, needs, room, unscrolled, self._scroll.steps, wide=self.is_wide)
         self._choose_cuts()
         if self.rows:
-            self._kept = reasons, frozenset(self.shown_columns)
+            self._kept = reasons, {one.column.id: one.width >= used[one.column].whole for one in unscrolled}
 
     def _choose_cuts(self) -> None:
         """Choose where to cut the texts of each column that keeps differences, as soon as that may change."""
@@ -710,7 +728,9 @@ class RecordTable(LineList, inherit_bindings=False):
         return column.id in self._used if self._used else not column.hide_if_empty
 
     def _need(self, column: Column[Any], natural: int, short: int) -> ColumnNeed:
-        title = min(cell_width(column.title), column.max_cells)
+        title, head = (min(cell_width(text), column.max_cells) for text in (column.title, self._title(column)))
+        if column.keeps_sign:
+            return ColumnNeed(1, 1, max(natural, head), 1, short=1)
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
@@ -719,9 +739,8 @@ class RecordTable(LineList, inherit_bindings=False):
             least, short = max(least, BOTH_ENDS_CELLS), 0
         elif short:
             least = short
-        head = max(least, title)
-        marked = cell_width(self._title(column)) if self._is_sorted_by(column) else 0
-        return ColumnNeed(least, head, max(natural, head), usual, marked, short)
+        head = max(least, head)
+        return ColumnNeed(least, head, max(natural, head), usual, short)
 
     def _refresh_if_changed(self) -> None:
         """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""
@@ -740,7 +759,7 @@ class RecordTable(LineList, inherit_bindings=False):
         columns = [placed.column for placed in self._placed]
         rows = ((index == self._cursor, self.rows[index]) for index in sight)
         return _Looks(
-            (len(self.rows), top, len(sight), self._placed),
+            (len(self.rows), top, len(sight), self._scroll),
             tuple((is_cursor, row.key, *map(row.cell, columns)) for is_cursor, row in rows),
         )
 
