@@ -857,6 +857,7 @@ async def test_a_mark_is_undone_after_another_screen(tmp_path: Path) -> None:
         await driven.comes("1 marked")
         await driven.reaches("Undone: mark of run 8f21", "backspace")
         assert not driven.table.marks
+        assert "1 marked" not in driven.text
 
 
 async def test_marked_runs_are_cancelled_through_one_dialog_with_an_outcome_each(tmp_path: Path) -> None:

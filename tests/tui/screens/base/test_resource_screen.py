@@ -155,6 +155,7 @@ async def test_esc_ends_what_was_begun_and_never_leaves_a_view_that_was_named(tm
         assert driven.table.marks
         await driven.press("escape")
         assert not driven.table.marks
+        assert "marked" not in driven.text
         await driven.reaches("Nothing is left to close here; [ goes to the view before.", "escape")
         assert isinstance(driven.app.screen, RunsScreen)
         await driven.reaches("Tail of 1 run", "L")

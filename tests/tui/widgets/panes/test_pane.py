@@ -82,6 +82,28 @@ async def test_a_title_loses_whole_parts_and_keeps_the_short_one() -> None:
             assert lines_of(app)[0].strip() == row
 
 
+async def test_shorter_texts_stand_where_the_usual_ones_leave_too_little_room() -> None:
+    edge = BorderText(
+        title=line("Runs   109   2 marked"),
+        state=line("50 newer above · g  newest first"), short_states=(line("50 newer above"), line("")),
+        age=line("PAUSED by P 7s ago"),
+        counters=line("live 2 · failed 21 · done 35"), short_counters=line("● 2 · ✗ 21 · ✓ 35"),
+    )  # fmt: skip
+    shown = {
+        63: ("2 marked ━━ 50 newer above · g  newest first ━┓", "ago ━━━━━━━━━ live 2 · failed 21 · done 35 ━┛"),
+        56: ("2 marked ━━━━━━━━━━━━━ 50 newer above ━┓", "ago ━━ live 2 · failed 21 · done 35 ━┛"),
+        45: ("2 marked ━━ 50 newer above ━┓", "ago ━━ ● 2 · ✗ 21 · ✓ 35 ━┛"),
+        44: ("2 marked ━━━━━━━━━━━━━━━━━━┓", "ago ━━━━━━ ● 2 · ✗ 21 … ━┛"),
+    }
+    pane = Pane(TextButton(line("one")), edge=edge)
+    async with running(Stage(pane)) as (app, pilot):
+        for width, ends in shown.items():
+            pane.styles.width = width
+            await pilot.pause()
+            rows = [row.strip() for row in lines_of(app) if row[:1] in "┏┗"]
+            assert [row.endswith(end) for row, end in zip(rows, ends, strict=True)] == [True, True], rows
+
+
 async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:
     left, right = TextButton(line("left")), TextButton(line("right"))
     async with running(Stage(Pane(left, right))) as (app, pilot):

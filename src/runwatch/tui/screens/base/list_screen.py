@@ -43,9 +43,6 @@ _OF_MODELS: Final = frozenset({"run", "model", "arm", "connection"})
 MAX_COMPLETED_ROWS: Final = 200
 """Rows whose values are suggested while typing a filter."""
 
-_BOTH_FROM_CELLS: Final = 70
-"""Width from which the frame has room for the number of rows above the window and the order."""
-
 GATHER_READS_S: Final = 4.0
 """How long to gather the console's own reads, which never stop, before a list of requests shows them."""
 
@@ -279,6 +276,10 @@ class ListScreen(RecordScreen):
         """Return the totals at the lower right of the list's frame."""
         return line("")
 
+    def short_counters(self) -> StyledSpans:
+        """Return the totals where there is no room for :meth:`counters`; empty if they have no short form."""
+        return line("")
+
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
         """Return the server filter, shown after the age of the data; empty if the whole list was requested."""
         return ()
@@ -508,8 +509,12 @@ class ListScreen(RecordScreen):
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *self._marks_text())
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._reading_text(), *self._age_spans(state), *self.server_filter_text())
-        state_pieces = (*self._work_text(), *self._position_text())
-        pane.set_border_text(title=title, state=state_pieces, age=age_pieces, counters=self.counters())
+        work = self._work_text()
+        position, *shorter = ((*work, *to_spans(text)) for text in self._position_texts())
+        pane.set_border_text(
+            title=title, state=position, short_states=shorter, age=age_pieces, counters=self.counters(),
+            short_counters=self.short_counters(),
+        )  # fmt: skip
 
     def _marks_text(self) -> StyledSpans:
         """Return how many rows are marked, those that the filter hides apart."""
@@ -563,14 +568,21 @@ class ListScreen(RecordScreen):
         known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
         return next((key for key in self._sort if key.field in known), None)
 
-    def _position_text(self) -> StyledSpans:
-        """Return how many newer rows are above the window and the key that leads there, and the order if both fit."""
+    def _position_texts(self) -> Iterator[StyledSpans]:
+        """Yield how many newer rows are above the window, the key that leads there and the order, then less of that
+        for a frame whose title needs the room.
+        """
         above, order, order_words = self.table.rows_above, self._order(), self._order_text()
-        if not above or order is None or order.descending or not self._sorts_by_time(order) or self.listing.is_ranked:
-            return order_words
-        keys = self.console.keys.shown("list.top")
-        words = label_span(f"{grouped_number(above)} newer above {self.console.glyphs.dot} {keys}", Role.LIVE)
-        return (words, label_span("  "), *to_spans(order_words)) if self.size.width >= _BOTH_FROM_CELLS else (words,)
+        is_newest_first = order is not None and not order.descending and self._sorts_by_time(order)
+        if above and is_newest_first and not self.listing.is_ranked:
+            newer = f"{grouped_number(above)} newer above"
+            words = label_span(f"{newer} {self.console.glyphs.dot} {self.console.keys.shown('list.top')}", Role.LIVE)
+            yield (words, label_span("  "), *to_spans(order_words))
+            yield (words,)
+            yield (label_span(newer, Role.LIVE),)
+        else:
+            yield order_words
+        yield line("")
 
     def _order_text(self) -> StyledSpans:
         if self.listing.is_ranked:
@@ -712,3 +724,4 @@ def _set_marks(console: Console, name: str, marks: frozenset[str]) -> None:
     for screen in console.app.screen_stack:
         if isinstance(screen, ListScreen) and screen.spec.name == name:
             screen.table.mark(marks)
+            screen._show_edge()

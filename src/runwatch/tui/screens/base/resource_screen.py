@@ -731,8 +731,9 @@ class ResourceScreen(ListScreen):
         elif self.is_filtered:
             self._apply_filter("")
         elif self.table.marks:
-            self._make_marks_undoable(self.table.marks)
+            before = self.table.marks
             self.table.mark(())
+            self._make_marks_undoable(before)
         else:
             super().action_back()
         self.show_crumbs()

@@ -157,8 +157,23 @@ class RunsScreen(ResourceScreen, EventScreen):
 
         Empty before the first response, not zeros.
         """
+        shown = self._counts()
+        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
+        parts = self._count_spans(shown)
+        if _width(parts) > room:
+            parts = self._count_spans(shown, signs=True)
+        queued = label_span(f" ({grouped_number(self._counted[1].get('queued', 0))} queued)")
+        if parts and self._counted[1].get("queued") and _width((*parts, queued)) <= room:
+            parts.insert(1, queued)
+        return tuple(parts)
+
+    def short_counters(self) -> StyledSpans:
+        return tuple(self._count_spans(self._counts(), signs=True))
+
+    def _counts(self) -> Mapping[str, int]:
+        """Return the counts to show, by their words."""
         if not self.listing.shown and self._source.state().age_s is None:
-            return line("")
+            return {}
         if self.listing.shown is not self._counted[0]:
             counts = {**dict.fromkeys(_COUNTED, 0), "queued": _count_queue(self.listing.shown)[1]}
             for row in self.listing.shown:
@@ -167,26 +182,19 @@ class RunsScreen(ResourceScreen, EventScreen):
                 counts[end if facts.is_final else "live"] += 1
             self._counted = self.listing.shown, counts
         counts = self._counted[1]
-        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
-        shown = {name: counts[name] for name in _COUNTED if counts[name] or name not in {"expired", "cancelled"}}
-        parts = self._count_spans(shown)
-        if _width(parts) > room:
-            glyphs = self.console.glyphs
-            signs = {"live": glyphs.live, "done": glyphs.good}
-            parts = self._count_spans(shown, {name: signs.get(name) or state_glyph(name, glyphs)[0] for name in shown})
-        queued = label_span(f" ({grouped_number(counts.get('queued', 0))} queued)")
-        if counts.get("queued") and _width((*parts, queued)) <= room:
-            parts.insert(1, queued)
-        return tuple(parts)
+        return {name: counts[name] for name in _COUNTED if counts[name] or name not in {"expired", "cancelled"}}
 
-    def _count_spans(self, counts: Mapping[str, int], signs: Mapping[str, str] | None = None) -> list[StyledSpan]:
+    def _count_spans(self, counts: Mapping[str, int], *, signs: bool = False) -> list[StyledSpan]:
+        glyphs = self.console.glyphs
+        own = {"live": glyphs.live, "done": glyphs.good}
         parts: list[StyledSpan] = []
         for name, number in counts.items():
             if parts:
-                parts.append(label_span(f" {self.console.glyphs.dot} "))
+                parts.append(label_span(f" {glyphs.dot} "))
+            word = (own.get(name) or state_glyph(name, glyphs)[0]) if signs else name
             parts.append(
                 label_span(
-                    f"{(signs or {}).get(name, name)} {grouped_number(number)}",
+                    f"{word} {grouped_number(number)}",
                     Role.LIVE if name == "live" and number else Role.QUIET,
                 )
             )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from textual import events, on
 from textual.containers import Container
@@ -35,9 +35,11 @@ class BorderText(NamedTuple):
     Attributes:
         title: Top left: name and count.
         short_title: What is there in a pane that is too narrow for the title; the state then loses whole parts too.
+        short_states: What is there instead of a state that leaves too little room for the title: the first that fits.
         state: Top right: sort order, whether a tail follows.
         age: Bottom left: age of the data and why it is not newer.
         counters: Bottom right: totals and new arrivals.
+        short_counters: What is there where the counters do not fit whole.
     """
 
     title: StyledSpans = NOTHING
@@ -45,6 +47,8 @@ class BorderText(NamedTuple):
     age: StyledSpans = NOTHING
     counters: StyledSpans = NOTHING
     short_title: StyledSpans = NOTHING
+    short_states: Sequence[StyledSpans] = ()
+    short_counters: StyledSpans = NOTHING
 
 
 class Pane(Container):
@@ -77,16 +81,25 @@ class Pane(Container):
         age: StyledSpans | None = None,
         counters: StyledSpans | None = None,
         short_title: StyledSpans | None = None,
+        short_states: Sequence[StyledSpans] | None = None,
+        short_counters: StyledSpans | None = None,
     ) -> None:
-        """Replace texts of the frame; ``None`` leaves a text as it is, and a new title drops the short one."""
+        """Replace texts of the frame; ``None`` leaves a text as it is, and a new one drops the shorter ones."""
         if title is not None and short_title is None:
             short_title = NOTHING
-        given = {"title": title, "state": state, "age": age, "counters": counters, "short_title": short_title}
+        if state is not None and short_states is None:
+            short_states = ()
+        if counters is not None and short_counters is None:
+            short_counters = NOTHING
+        given: dict[str, Any] = {
+            "title": title, "state": state, "age": age, "counters": counters, "short_title": short_title,
+            "short_states": short_states, "short_counters": short_counters,
+        }  # fmt: skip
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
             before, self._edge = self._edge, edge
-            below = edge[2:4] != before[2:4]
-            self._write_edge(above=edge != before._replace(age=edge.age, counters=edge.counters), below=below)
+            lower = before._replace(age=edge.age, counters=edge.counters, short_counters=edge.short_counters)
+            self._write_edge(above=edge != lower, below=before != lower)
 
     def show_pause(self, words: StyledSpans) -> None:
         """Say before the state that the pane is paused; an empty text says no longer so."""
@@ -141,7 +154,9 @@ class Pane(Container):
         if _has_words(self._pause):
             state = (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
         self._border_title = self._edge_content(*self._fitting_title(state))
-        self._border_subtitle = self._edge_content(self._edge.age, self._edge.counters, drops_parts=True)
+        self._border_subtitle = self._edge_content(
+            self._edge.age, self._edge.counters, self._edge.short_counters, drops_parts=True
+        )
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
         self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
@@ -152,22 +167,29 @@ class Pane(Container):
         self.refresh(*(Region(-left, y, width, 1) for y in lines))
 
     def _fitting_title(self, state: StyledSpans) -> tuple[StyledSpans, StyledSpans]:
-        """Return title and state, or in a narrow pane the short title with as much of the state as fits whole."""
+        """Return title and state, or in a narrow pane a shorter state, or the short title with as much of the state as
+        fits whole.
+        """
         title, short = self._edge.title, self._edge.short_title
         room = self.outer_size.width - _CORNERS - _LEAST_RULE - 2
 
         def cells(text: StyledSpans) -> int:
             return to_content(text).cell_length
 
-        if not _has_words(short) or cells(title) + cells(state) <= room:
+        if cells(title) + cells(state) <= room:
             return title, state
+        if not _has_words(short):
+            shorter = self._edge.short_states
+            return title, next((text for text in shorter if cells(title) + cells(text) <= room), (state, *shorter)[-1])
         dot = f" {get_app(self).glyphs.dot} "
         spans = to_spans(state)
         first = next((n for n, (text, _) in enumerate(spans) if n and text.startswith(dot)), len(spans))
         fits = ((text, kept) for text in (title, short) for kept in (state, spans[:first]))
         return next((pair for pair in fits if cells(pair[0]) + cells(pair[1]) <= room), (short, spans[:first]))
 
-    def _edge_content(self, left: StyledSpans, right: StyledSpans, *, drops_parts: bool = False) -> Content | None:
+    def _edge_content(
+        self, left: StyledSpans, right: StyledSpans, short_right: StyledSpans = NOTHING, *, drops_parts: bool = False
+    ) -> Content | None:
         """Return both texts of an edge as one, because Textual supports only one."""
         width = self.outer_size.width - _CORNERS
         app, focused = get_app(self), self.has_class(_FOCUS_CLASS)
@@ -176,6 +198,8 @@ class Pane(Container):
         mark, dot = app.glyphs.ellipsis, f" {app.glyphs.dot} " if drops_parts else ""
         least = dot.join(to_content(left).plain.split(dot)[:2]) if dot and _has_words(right) else ""
         beside = cell_width(least) + _LEAST_RULE + 2 if least else 0
+        if _has_words(short_right) and to_content(right).cell_length > width - beside:
+            right = short_right
         right_content = _cut(right, width, mark, dot, beside, marks_parts=True)
         if not _has_words(right):
             return _cut(left, width, mark, dot)
