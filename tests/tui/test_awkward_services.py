@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from runwatch.store.live.scheduler import SILENT_S
+from runwatch.tui.screens.runs.replay import ReplayScreen
+from runwatch.tui.screens.runs.run_wall import RunWallScreen
+from runwatch.tui.screens.runs.runs import RunsScreen
 from tests.support.builders import account, event, problem, run
 from tests.support.clock import FakeClock
 from tests.support.http1 import Head, read_body, read_head
@@ -262,6 +265,32 @@ async def test_a_replay_opened_while_a_service_is_dead_is_not_live(tmp_path: Pat
         await driven.shows(re.compile(rf"event .* not read since {lost_at}"))
         await driven.reaches(re.compile(rf"REPLAY  {lost_at} of {lost_at} .* not read since"), "left", "left", "end")
         assert "caught up with the run" not in driven.text
+
+
+async def test_a_run_whose_last_events_were_not_read_is_nowhere_shown_as_whole(tmp_path: Path) -> None:
+    service = AwkwardService()
+    async with console(service, tmp_path, size=NARROW) as driven:
+        await driven.comes("9b7e")
+        await driven.select(noon.LIVE)
+        await driven.reaches("8 events", "enter")
+        service.say("GET", ".*/events", Said(503, problem("upstream_unavailable")))
+        next(each for each in service.runs if each["execution_id"] == noon.LIVE)["status"] = "completed"
+        await driven.press("escape")
+        await driven.comes("✓ completed 8f21…9b7e", 30)
+        service.is_dead = True
+        await driven.comes("offline since", 30)
+        await driven.select(noon.LIVE)
+        await driven.press("space")
+        await driven.select(noon.QUEUED)
+        await driven.reaches(" events · 1 of 2 runs not read · data ", "space", "L")
+        await driven.opens(RunWallScreen, "escape", "asterisk")
+        await driven.until(lambda: driven.text.count("━ not read since") + driven.text.count("─ not read") == 2, "both")
+        await driven.opens(RunsScreen, "escape")
+        await driven.select(noon.LIVE)
+        await driven.opens(ReplayScreen, "m")
+        await driven.reaches("event 8 of 8 read", "end")
+        await driven.shows("PAUSED", " read", "not read since")
+        assert " END " not in driven.text
 
 
 @pytest.mark.exhaustive

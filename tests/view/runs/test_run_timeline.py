@@ -123,7 +123,18 @@ def test_what_goes_on_grows_until_now_and_an_end_that_no_event_has_stays_open() 
     lost = [*STORY[:7], STORY[9]]
     bar, *rest = rows(lost)["slice sl_1"]
     assert bar.endswith("▒?")
-    assert rest == ["≥ 8 s", "● progress"]
+    assert rest == ["≥ 8 s", "? progress"]
+
+
+def test_a_run_that_has_ended_is_never_drawn_as_going_on() -> None:
+    ended = RunFacts(builders.run(status="failed"))
+    for events in (STORY[:2], STORY[:4], STORY[:5], STORY[:7]):
+        text = "\n".join(line.text for line in drawn(events, facts=ended))
+        assert "→" not in text
+        assert "●" not in text
+        assert "The run has ended, but no event after 11-20 10:00:" in text
+    assert rows(STORY[:4], facts=ended)["slice sl_1"][1:] == ["≥ 0 ms", "? running"]
+    assert "No event of this run is read yet" in remarks([], facts=ended)
 
 
 def test_nothing_is_drawn_without_a_beginning_and_it_is_said() -> None:

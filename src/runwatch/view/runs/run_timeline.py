@@ -90,14 +90,21 @@ def timeline_sections(
         whole: The bars of the whole run, if these are those of a moment of it: every moment gets the same columns.
     """
     bars = list(timeline_bars(facts, trace, context))
+    if not trace.count:
+        unread = line("No event of this run is read yet, so there is nothing to draw.")
+        return (DetailSection(line(""), (DetailLine(line(""), unread, Role.QUIET),)),)
     if trace.first_at is None or trace.last_at is None or not bars:
         nothing = line("No event of this run has a time yet, so there is nothing to draw.")
         return (DetailSection(line(""), (DetailLine(line(""), nothing, Role.QUIET),)),)
-    now = trace.last_at if trace.is_over else max(trace.last_at, facts.counts_until(context.now, context.lost_at))
+    is_over = trace.is_over or facts.is_final
+    now = trace.last_at if is_over else max(trace.last_at, facts.counts_until(context.now, context.lost_at))
     scale = _Scale(trace.first_at, now, max(now, until or now))
     room = room_of([bar.label for bar in (*bars, *whole)])
     drawn = DetailSection(line("Timeline"), tuple(_lines(bars, scale, room, context, whole)))
     remarks = _remarks(facts, trace, bars, context.glyphs, is_cut=is_cut)
+    if is_over and not trace.is_over and not is_cut:
+        last = time_of_day(trace.last_at, context)
+        remarks.append(line(f"The run has ended, but no event after {last} is read: what followed is not drawn."))
     # Under a heading of its own, it has the whole width.
     return drawn, DetailSection(line("Legend"), tuple(DetailLine(line(""), text, Role.QUIET) for text in remarks))
 
@@ -105,24 +112,26 @@ def timeline_sections(
 def timeline_bars(facts: RunFacts, trace: RunTrace, context: RenderContext) -> Iterator[TimelineBar]:
     """Yield the bars: the wait, then each slice, followed by its attempts and their checks."""
     if trace.queued_at is not None or "queued" in trace.since:
-        yield _queue(trace, context.glyphs)
+        yield _queue(trace, context.glyphs, has_ended=facts.is_final)
     parts = {part.slice_id: part for part in receipt_slices(facts.receipt)}
     for part in trace.slices.values():
         name = line(f"slice {short_id(part.id, context.glyphs)}", 18)
+        is_growing = not part.is_over and not trace.is_over and not facts.is_final
         glyph, role = state_glyph(part.state, context.glyphs)
-        ended = part.ended_at
+        if role == Role.LIVE and not is_growing:
+            glyph, role = context.glyphs.unknown, Role.PLAIN
         yield TimelineBar(
-            BarKind.SLICE, name, part.began_at, ended, line(f"{glyph} {line(part.state)}"), role,
-            is_growing=not part.is_over and not trace.is_over, seen_at=part.seen_at,
+            BarKind.SLICE, name, part.began_at, part.ended_at, line(f"{glyph} {line(part.state)}"), role,
+            is_growing=is_growing, seen_at=part.seen_at,
         )  # fmt: skip
         # A test run calls no model.
         for attempt in part.attempts if not facts.is_test else ():
             yield from _attempt(attempt, part, parts.get(part.id), facts, trace, context.glyphs)
 
 
-def _queue(trace: RunTrace, glyphs: Glyphs) -> TimelineBar:
+def _queue(trace: RunTrace, glyphs: Glyphs, *, has_ended: bool) -> TimelineBar:
     ends = [at for state, at in trace.since.items() if state not in {"accepted", "queued"}]
-    is_over = bool(ends)
+    is_over = bool(ends) or has_ended
     note = line("" if is_over else f"{glyphs.live} waits")
     role = Role.QUIET if is_over else Role.LIVE
     return TimelineBar(
@@ -145,21 +154,23 @@ def _attempt(
     finding = None if attempt.check is None else describe_attempt(attempt.check, glyphs)
     has_own_check = attempt.check is not None and attempt.answered_at is not None
     ended = _call_end(attempt, error)
-    words, role = _came_of(attempt, call, error, None if has_own_check else finding, glyphs)
+    can_go_on = not part.is_over and not trace.is_over and not facts.is_final
+    is_growing = not attempt.is_over and attempt.answered_at is None and can_go_on
+    words, role = _came_of(attempt, call, error, None if has_own_check else finding, glyphs, is_growing=is_growing)
     retry = "" if not attempt.reason else "fallback" if attempt.reason == FALLBACK else "repair"
     arm = short_id(attempt.arm, glyphs) if attempt.arm else ""
     text = f" {glyphs.dot} ".join(filter(None, (line(words, _WORDS_CELLS), retry, arm)))
     # The mark of a retry is in its label, which is never cut.
     label = line(f"{glyphs.again if retry else ' '} attempt {numbers}")
-    is_growing = not attempt.is_over and attempt.answered_at is None and not part.is_over and not trace.is_over
     yield TimelineBar(
         BarKind.ATTEMPT, label, attempt.began_at, ended, line(text), role,
         is_growing=is_growing, seen_at=attempt.seen_at,
     )  # fmt: skip
     if attempt.answered_at is not None:
-        is_checking = attempt.check is None and not part.is_over and not trace.is_over
+        is_checking = attempt.check is None and can_go_on
         if attempt.check is None or finding is None:
-            words, role = f"{glyphs.live} pending", Role.LIVE if is_checking else Role.WARN
+            glyph, role = (glyphs.live, Role.LIVE) if is_checking else (glyphs.unknown, Role.WARN)
+            words = f"{glyph} pending"
         else:
             words, role = _verdict(attempt.check, finding, glyphs), finding.role
         yield TimelineBar(
@@ -186,6 +197,8 @@ def _came_of(
     error: CallError | None,
     finding: CheckFinding | None,
     glyphs: Glyphs,
+    *,
+    is_growing: bool,
 ) -> tuple[str, Role]:
     """Describe what came of an attempt, from its check, its refusal or the receipt."""
     if attempt.check is not None and finding is not None:
@@ -198,7 +211,7 @@ def _came_of(
     if failure is not None:
         return f"{glyphs.bad} {failure}", Role.BAD
     if not attempt.is_over:
-        return f"{glyphs.live} running", Role.LIVE
+        return (f"{glyphs.live} running", Role.LIVE) if is_growing else (f"{glyphs.unknown} running", Role.PLAIN)
     return "no check recorded", Role.PLAIN
 
 

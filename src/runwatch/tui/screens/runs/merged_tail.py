@@ -15,6 +15,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.store.state.freshness import LoadState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_lines
+from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
@@ -26,7 +27,7 @@ from runwatch.view.detail.pane_state import FAILED_STATES, has_no_record, pane_s
 from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, seen_values
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_wall import no_live_run_text, passed_runs_text
-from runwatch.view.text.format import grouped_number
+from runwatch.view.text.format import counted, grouped_number
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, line
 
@@ -81,6 +82,8 @@ class MergedTailScreen(EventScreen):
         self._events: MergedSequence | None = None
         # The runs whose events are read; those of the others in the list are all there.
         self._followed: list[str] = []
+        # The runs whose events are all stored, from an earlier session too.
+        self._whole: set[str] = set()
         self._passed = PassedRuns()
         self._unseen = 0
         self._filter = self._stored_filter = ""
@@ -176,7 +179,7 @@ class MergedTailScreen(EventScreen):
         silent = self._failure_text() or self._silent_text()
         known_text = self.tail.known_text(is_read=self._is_read(), is_failing=bool(silent))
         self.tail.update_empty_text(known_text)
-        known = label_span(f"{known_text}{'' if silent else self._wait_text()}")
+        known = label_span(f"{known_text}{self._unread_text() if silent else self._wait_text()}")
         pane.set_border_text(
             title=(label_span(self._title(), Role.PLAIN),),
             state=self.tail.mode_text(),
@@ -289,6 +292,7 @@ class MergedTailScreen(EventScreen):
             self._events.add(run_id)
             self._followed.append(run_id)
             session.live.tails.follow(run_id, self, in_focus=False)
+        start_worker(self, self._find_whole(session, new[:room]), "looking for events", group="whole")
         self.tail.grow()
 
     def _leave_read(self, session: ServiceSession, count: int) -> None:
@@ -336,6 +340,25 @@ class MergedTailScreen(EventScreen):
         if silent:
             return line(f" {dot} no response for {len(silent)}: {silent[0].title}")
         return line(f" {dot} the service has no events of {len(failures)}" if failures else "")
+
+    def _unread_text(self) -> str:
+        """Return of how many runs the events are not read, or not up to the end that the list of runs knows."""
+        session = self.console.session
+        if session is None or self._events is None or not self.tail.length:
+            return ""
+        unread = 0
+        for update in self._updates(self._followed):
+            is_known = update.is_complete or update.run_id in self._whole
+            if not is_known and (update.failure is None or not has_no_record(update.failure)):
+                unread += update.answered_at is None or not is_live(session, update.run_id)
+        runs = len(self._events.run_ids)
+        return f" {self.console.glyphs.dot} {unread} of {counted(runs, 'run')} not read" if unread else ""
+
+    async def _find_whole(self, session: ServiceSession, run_ids: Sequence[str]) -> None:
+        for run_id in run_ids:
+            if await session.events.is_complete(session.scope, run_id):
+                self._whole.add(run_id)
+        self.show_tail()
 
     def _wait_text(self) -> str:
         """Return why no events are read now, and when the first read goes."""

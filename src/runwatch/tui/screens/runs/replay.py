@@ -264,9 +264,11 @@ class ReplayScreen(EventScreen):
         glyphs, replay, context = self.console.glyphs, source.replay, self.console.render_context()
         whole = f"first {MAX_REPLAYED_EVENTS:,}" if source.is_cut else f"{len(replay.events):,}"
         text = f"loading{glyphs.ellipsis}" if self._is_behind else "as it was, not as it is"
+        if self._lacks_end:
+            whole += " read"
         follows = label_span("caught up with the run" if self._follows_run else text)
         # A replay that follows the run says it above, in place of LIVE.
-        is_lost = self._goes_on and self.lost_since is not None
+        is_lost = (self._goes_on or self._lacks_end) and self.lost_since is not None
         pane.set_border_text(
             title=(
                 label_span(f"{short_id(self._run_id, glyphs)}  ", Role.PLAIN), label_span("REPLAY", Role.WARN),
@@ -285,7 +287,7 @@ class ReplayScreen(EventScreen):
         if self._follows_run:
             offline = self.offline_span()
             return (offline if offline[0] else label_span(f"LIVE  {words}", Role.LIVE),)
-        if self._has_ended:
+        if self._has_ended and not self._lacks_end:
             return (label_span(f"END  {words}", Role.WARN),)
         return (
             label_span(f"plays {words}", Role.LIVE) if self._is_playing else label_span(f"PAUSED  {words}", Role.WARN),
@@ -299,6 +301,16 @@ class ReplayScreen(EventScreen):
             return False
         facts = source.facts
         return facts is not None and not facts._replace(last_event=source.replay.events[-1]).is_final
+
+    @property
+    def _lacks_end(self) -> bool:
+        """Whether the run has ended with events that cannot be read now."""
+        session, source = self.console.session, self._source
+        if session is None or source is None or source.is_cut or self._goes_on:
+            return False
+        update, last = session.live.tails.last_update(self._run_id), source.replay.events[-1:]
+        is_failing = self.lost_since is not None or update.failure is not None
+        return is_failing and not update.is_complete and not any(event.ends_run for event in last)
 
     @property
     def _is_live(self) -> bool:
@@ -412,7 +424,7 @@ class ReplayScreen(EventScreen):
         if replay.at is not None and replay.first_at is not None and replay.last_at is not None:
             gone, whole = replay.at - replay.first_at, replay.last_at - replay.first_at
             end = elapsed_clock(whole.total_seconds())
-            words = f"{elapsed_clock(gone.total_seconds()):>{len(end)}} of {end}"
+            words = f"{elapsed_clock(gone.total_seconds()):>{len(end)}} of {end}{' read' * self._lacks_end}"
         bar = gauge(replay.part, max(4, cells - len(words) - 4), context.glyphs)
         return DetailLine(label, line(f"{bar}  {words}", None), Role.WARN)
 

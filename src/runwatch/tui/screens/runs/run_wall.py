@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from runwatch.base.text import cell_width
+from runwatch.base.text import cell_width, wrap_words
 from runwatch.records.record import Record
 from runwatch.records.run import Run
 from runwatch.records.states import QUEUED_STATES
@@ -497,6 +497,12 @@ class RunWallScreen(ConsoleScreen):
         is_read = update.answered_at is not None or update.is_complete
         return is_read and len(self._events.get(run_id, ())) >= min(update.count, RECENT_EVENTS)
 
+    def _is_whole(self, run_id: str) -> bool:
+        """Return whether the last event of a run is read; no other follows."""
+        session, found = self.console.session, self._events.get(run_id)
+        is_complete = session is not None and session.live.tails.last_update(run_id).is_complete
+        return is_complete or bool(found and found[-1].ends_run)
+
     def _edge(self, facts: RunFacts, trouble: Trouble | None) -> BorderText:
         context = self.console.render_context()
         glyphs = context.glyphs
@@ -508,7 +514,7 @@ class RunWallScreen(ConsoleScreen):
                 text, role = with_role(drawn)
                 cells[column.id] = (text, role)
         dot = label_span(f" {glyphs.dot} ")
-        offline = label_span("") if facts.is_final else self.offline_span()
+        offline = label_span("") if self._is_whole(facts.id) else self.offline_span()
         waits = offline if offline[0] else label_span(self._wait_text(facts.id), Role.WARN)
         known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for span in known[1:] for part in (dot, span)])
@@ -521,7 +527,7 @@ class RunWallScreen(ConsoleScreen):
     def _wait_text(self, run_id: str) -> str:
         """Return why the events of a run are not read now, and when they are; empty without a wait."""
         session = self.console.session
-        if session is None or session.live.tails.last_update(run_id).is_complete:
+        if session is None or self._is_whole(run_id):
             return ""
         hold_s = session.live.hold_s
         return f"held {elapsed_clock(hold_s)}" if hold_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
@@ -537,7 +543,8 @@ class RunWallScreen(ConsoleScreen):
             failure = None if update is None else update.failure
             if update is not None and failure is not None:
                 hold_s = 0.0 if session is None else session.live.hold_s
-                return [(read_failure_span(failure, update.failed_at, hold_s, self.console.render_context()),)]
+                why, how = read_failure_span(failure, update.failed_at, hold_s, self.console.render_context())
+                return [(label_span(row, how),) for row in wrap_words(why, tile.cells)]
             offline, role = self.offline_span()
             if offline:
                 return [(label_span(offline, role),)]
