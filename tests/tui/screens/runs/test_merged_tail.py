@@ -135,6 +135,7 @@ async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> 
     async with console(service, tmp_path, size=NARROW, until="9911") as driven:
         await driven.reaches("No run is live.", "L")
         assert "L follows" in " ".join(driven.text.split())
+        await driven.hides("enter open")
 
 
 @pytest.mark.parametrize("key", ["L", "asterisk"])

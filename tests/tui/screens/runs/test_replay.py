@@ -106,8 +106,10 @@ async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven, noon.FALLBACK)
         before = re.findall("(?m)^┃ .(took|of the time|cost) ", driven.text)
+        await driven.shows("right next event")
         await driven.reaches("END", "end")
-        await driven.shows("✗ failed")
+        await driven.shows("✗ failed", "left previous event")
+        await driven.hides("next event")
         assert before == re.findall("(?m)^┃ .(took|of the time|cost) ", driven.text) == ["took", "of the time", "cost"]
         await driven.opens(RunsScreen, "escape")
         await driven.hides("REPLAY")
@@ -200,6 +202,7 @@ async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) 
 async def test_without_a_run_the_screen_says_how_to_choose_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="replay") as driven:
         await driven.shows("m replays the run under the cursor")
+        await driven.hides("copy run id")
 
 
 async def test_a_run_in_a_file_is_replayed_without_a_service(tmp_path: Path) -> None:

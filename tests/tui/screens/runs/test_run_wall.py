@@ -209,6 +209,7 @@ async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> No
         await driven.shows("3fd2")
         await on_wall(driven)
         await driven.shows("No run is live.")
+        await driven.hides("enter open")
 
 
 async def test_esc_on_the_first_view_goes_to_runs(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.record_loader import PassedRuns, find_live_runs, is_live
 from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.filter_bar import FilterBar, make_filter_suggester
+from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.detail.pane_state import FAILED_STATES, has_no_record, pane_status
@@ -105,6 +106,10 @@ class MergedTailScreen(EventScreen):
     def breadcrumbs(self) -> Sequence[str]:
         return ("Tail", "chosen runs" if self._chosen else "all live runs")
 
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints; those of events only once a run is followed."""
+        return self.HINTS if self._events is not None else ("screen.refresh", "app.quit")
+
     # Events.
 
     def on_mount(self) -> None:
@@ -164,6 +169,7 @@ class MergedTailScreen(EventScreen):
     def show_tail(self) -> None:
         """Show in the frame what is followed and its state."""
         pane = self.query_one("#tail-pane", Pane)
+        self.show_hints()
         note = self._empty_text()
         if note != self._noted:
             # Compared first, because showing the note lays out the whole screen.

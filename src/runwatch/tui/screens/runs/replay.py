@@ -17,6 +17,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
+from runwatch.tui.shell.console_screen import action_of
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
 from runwatch.tui.sources.run_loader import RunLoader
@@ -69,6 +70,9 @@ _LIVE_LINES: Final = frozenset({"status", "reason"})
 """Lines of the summary of a run that a replay shows; those of time and money are its own."""
 
 
+_BACK: Final = ("screen.back", "to now")
+
+
 def replay_view(run_id: str) -> ViewState:
     return ViewState(NAME, selected=run_id)
 
@@ -116,7 +120,7 @@ class ReplayScreen(EventScreen):
     BINDINGS = make_bindings("replay", "screen.copy", "screen.export")
     HINTS = (
         "replay.play", "replay.next", "replay.faster", "replay.seek", "replay.begin", "replay.end",
-        ("screen.back", "to now"), ("screen.copy", "copy run id"), "app.quit",
+        _BACK, ("screen.copy", "copy run id"), "app.quit",
     )  # fmt: skip
     DEFAULT_CSS = """
     ReplayScreen {
@@ -245,12 +249,21 @@ class ReplayScreen(EventScreen):
             self._draw()
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints, with the key for the rows out of sight if there are any."""
+        """Return the hints: of the events those that have a use, and the key for the rows out of sight if there are
+        any.
+        """
+        if self._source is None or not self._source.replay.events:
+            others = self.HINTS[self.HINTS.index(_BACK) :]
+            return others if self._run_id else [hint for hint in others if action_of(hint) != "screen.copy"]
+        hints: list[KeyHint] = list(self.HINTS)
+        if self._has_ended:
+            hints[hints.index("replay.next")] = "replay.previous"
+            hints.remove("replay.end")
         view = self.query_one(ReplayView)
-        if view.line_count() <= view.rows_in_sight:
-            return self.HINTS
-        scroll = ("detail.page_down", "scroll down") if view.rows_below else ("detail.page_up", "scroll up")
-        return (*self.HINTS[:2], scroll, *self.HINTS[2:])
+        if view.line_count() > view.rows_in_sight:
+            scroll = ("detail.page_down", "scroll down") if view.rows_below else ("detail.page_up", "scroll up")
+            hints.insert(2, scroll)
+        return hints
 
     def on_detail_view_width_changed(self, message: DetailView.WidthChanged) -> None:
         self._draw()
@@ -258,6 +271,7 @@ class ReplayScreen(EventScreen):
     def show_tail(self) -> None:
         pane = self.query_one("#replay-pane", Pane)
         source = self._source
+        self.show_hints()
         if source is None or not source.replay.events:
             pane.set_border_text(title=(label_span("Replay", Role.PLAIN),), state=line(""), age=line(""))
             return

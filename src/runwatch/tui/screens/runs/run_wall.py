@@ -20,7 +20,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_lines
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, action_of
 from runwatch.tui.sources.record_loader import PassedRuns, as_known_now, find_live_runs, is_live
 from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -66,6 +66,7 @@ NOTES_EVERY_S: Final = 4
 """Seconds between reads of the labels of runs."""
 
 _BETWEEN: Final = "\n"
+_OF_A_TILE: Final = frozenset({"wall.open", "wall.next_page", "screen.replay", "screen.copy"})
 _KIND_FROM_CELLS: Final = 60
 """Width of a tile from which its events have their kind."""
 
@@ -139,7 +140,9 @@ class RunWallScreen(ConsoleScreen):
         return ("Run wall", "chosen runs" if self._chosen else "live runs")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints, without that of more pages if there is one page."""
+        """Return the hints, without that of more pages if there is one page, and those of a tile if there is none."""
+        if not self._shown:
+            return [hint for hint in self.HINTS if action_of(hint) not in _OF_A_TILE]
         return [hint for hint in self.HINTS if hint != "wall.next_page" or self._pages > 1]
 
     # Runs.
