@@ -15,6 +15,7 @@ from runwatch.records.record import Record
 from runwatch.view.export import record_file as module
 from runwatch.view.export.file_formats import encode_for_file, export_records
 from runwatch.view.export.record_file import RecordFile, read_records, record_from_json
+from runwatch.view.problems.support_bundle import BUNDLE_FORMAT
 from runwatch.view.resources.registry import RESOURCES, resource_for_kind
 from tests.support import resources
 from tests.support.builders import account, echo_events, echo_receipt, live_receipt, open_run, problem, run
@@ -100,9 +101,16 @@ def test_a_broken_first_line_does_not_hide_the_others() -> None:
 def test_what_has_no_id_or_an_earlier_one_is_reported() -> None:
     found = read(lines([run("ex_1").raw, run("ex_1", "completed").raw, {"a": 1}]) + "[]\n")
     assert found.records["run"]["ex_1"].raw["status"] == "completed"
-    assert (
-        found.flaws() == "2 are not records that runwatch knows; 1 came again with the same id, and the last one counts"
+    assert found.flaws() == (
+        "2 are not records that runwatch knows; 1 record repeats the id of another, of which the last counts"
     )
+
+
+def test_a_bundle_with_two_entries_about_one_run_has_nothing_to_report() -> None:
+    ends = [{"what": "run", "run_id": "ex_1", "state": "failed", "time": f"2026-11-22T03:1{n}:00.000Z"} for n in (0, 1)]
+    found = read(json.dumps({"form": BUNDLE_FORMAT, "around": ends}))
+    assert {kind: len(known) for kind, known in found.records.items()} == {"run": 1, "happening": 2}
+    assert found.flaws() == ""
 
 
 def test_separators_of_unicode_end_no_line() -> None:

@@ -80,7 +80,9 @@ class RecordFile:
                 f"{self.unknown} {'is not a record' if self.unknown == 1 else 'are not records'} that runwatch knows"
             )
         if self.repeated:
-            parts.append(f"{self.repeated} came again with the same id, and the last one counts")
+            is_one = self.repeated == 1
+            repeats = "record repeats the id of another" if is_one else "records repeat ids of others"
+            parts.append(f"{self.repeated} {repeats}, of which the last counts")
         return "; ".join(parts)
 
     def add(self, record: Record) -> None:
@@ -207,6 +209,8 @@ def _take_whole(filed: RecordFile, kinds: _Kinds, value: Any) -> None:
             filed.add(entry)
         for run in runs:
             _add_record(filed, kinds, run)
+        # Several entries of the activity may be about one record, such as a run that two profiles read.
+        filed.repeated = 0
         filed.records[ActivityEntry.KIND] = {entry.id: entry for entry in around}
         return
     items = None if journal_record_from_json(value) is not None else detect_items(value)
