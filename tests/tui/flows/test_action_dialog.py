@@ -30,7 +30,7 @@ from tests.support import resources
 from tests.support.builders import account, problem
 from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
-from tests.tui.console import PATIENCE_S, Driven, console
+from tests.tui.console import NARROW, PATIENCE_S, Driven, console
 
 SIZE: Final = (120, 40)
 
@@ -142,11 +142,12 @@ async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path:
         assert "role          │ reader" in driven.text
 
 
-async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [SIZE, (100, 30), NARROW], ids=lambda size: "x".join(map(str, size)))
+async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path, size: tuple[int, int]) -> None:
     made = service(keys=[resources.api_key()])
     secret = "rk_live_shown_once_0123456789"
     made.say("POST", "/v1/api-keys", Said(200, {**resources.api_key("key_new").raw, "key": secret}))
-    async with console(made, tmp_path, size=SIZE, open_at="keys") as driven:
+    async with console(made, tmp_path, size=size, open_at="keys") as driven:
         await driven.press("plus")
         await form(driven)
         await driven.type("ci")
@@ -162,6 +163,7 @@ async def test_a_key_is_shown_once_and_kept_nowhere(tmp_path: Path) -> None:
         assert "key" not in known.record.raw
         await driven.opens(ResourceScreen, "enter")
         await driven.until(lambda: driven.table.cursor_key == "key_new", "the cursor to stand on the new key")
+        await driven.until(lambda: driven.focused is driven.app.screen.query_one("#fields"), "the focus in the new key")
         await driven.press("enter", "v")
         assert secret not in driven.text
         assert driven.app.clipboard == ""

@@ -12,8 +12,9 @@ from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.widgets.inputs.form_fields import FormFields
 from runwatch.tui.widgets.panes.menu import Menu
+from tests.support import resources
 from tests.support.builders import account, run
-from tests.support.scripted import ScriptedService
+from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
 from tests.tui.noon import at
 
@@ -169,6 +170,17 @@ async def test_a_hidden_detail_is_shown_before_a_key_turns_it(tmp_path: Path, ke
         await driven.reaches("Runs › ex_done", key)
         await driven.shows(shown)
         await driven.reaches("▸ ✓ completed", "escape")
+
+
+async def test_the_path_names_the_record_at_the_cursor(tmp_path: Path) -> None:
+    script = ScriptedService(account=account())
+    arms = [dict(resources.arm(f"arm_{name}", display_name=name).raw) for name in ("one", "two")]
+    script.say("GET", "/v1/arms", Said(200, {"arms": arms}))
+    async with console(script, tmp_path, size=(100, 30), open_at="arms", until="two") as driven:
+        await driven.select("arm_one")
+        await driven.reaches("Saved models › one", "enter")
+        await driven.press("tab", "j")
+        await driven.shows("Saved models › two")
 
 
 def detail_size(driven: Driven) -> tuple[int, int]:

@@ -154,7 +154,7 @@ class ResourceScreen(ListScreen):
         self._is_raw = False
         self._wanted: str | None = None
         self._left_at: str | None = None
-        self._opens_wanted = False
+        self._opens_wanted = self._is_focus_due = False
         self._lacks_notes = False
         self._most_wanted = self._fitted_rows = 0
         self._fitted: object = None
@@ -482,10 +482,10 @@ class ResourceScreen(ListScreen):
             if self._opens_wanted:
                 self.open_detail()
         self._arrive()
-        self.show_hints()
         is_kept = keeps_detail and self.row is not None and self.row.id == self._shown
         if self._debounce is None and not is_kept:
             self.show_detail()
+        self.show_crumbs()
 
     def show_detail(self) -> None:
         from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
@@ -555,8 +555,8 @@ class ResourceScreen(ListScreen):
 
     def _show_row_at_rest(self) -> None:
         self._debounce = None
-        self.show_hints()
         self.show_detail()
+        self.show_crumbs()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Open the detail without that delay."""
@@ -572,6 +572,13 @@ class ResourceScreen(ListScreen):
         """Do the same for a click into the detail, of which not everything takes the focus."""
         if self.query_one("#detail").region.contains_point(event.screen_offset):
             self.table.leave_top()
+
+    def on_screen_resume(self) -> None:
+        """Focus the record that was opened behind a dialog, such as a new one."""
+        if self._is_focus_due:
+            self._is_focus_due = False
+            self.console.key_queue.pause_for(self.query_one("#detail"))
+            self.call_after_refresh(self.focus_opened)
 
     def on_screen_suspend(self) -> None:
         """Keep the cursor on its record while a dialog is open."""
@@ -591,8 +598,9 @@ class ResourceScreen(ListScreen):
         self.call_after_refresh(self.focus_opened)
 
     def focus_opened(self) -> None:
-        # Meanwhile a click may have left the screen, or opened a menu, which would close without the focus.
-        if self.is_current and not self.has_overlay:
+        # Behind a dialog nothing takes the focus; a click may have opened a menu, which would close without it.
+        self._is_focus_due = not self.is_current
+        if self.is_current and not self.has_overlay and self.has_class("-opened"):
             self.focus_detail()
         self.console.key_queue.resume_for(self.query_one("#detail"))
 
