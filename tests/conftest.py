@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 END_OF_CERTIFICATE: Final = "-----END CERTIFICATE-----\n"
+_number: Final = count()
 
 # The same tree gives the same answer, on a busy machine too; RUNWATCH_EXPLORE=1 looks for new cases.
 settings.register_profile(
     "gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
-settings.register_profile("short", parent=settings.get_profile("gate"), max_examples=20)
+settings.register_profile("short", parent=settings.get_profile("gate"), max_examples=10)
 settings.register_profile("explore", parent=settings.get_profile("gate"), derandomize=False)
 
 # Hundreds of processes import the same sources, most of them started by tests: compile each file once.
@@ -113,7 +115,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _runtime_directory() -> Iterator[None]:
+def _runtime_directory() -> Iterator[Path]:
     """A short path for the sockets of local services, and one authority to trust."""
     with tempfile.TemporaryDirectory(prefix="rw-") as directory, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
@@ -122,17 +124,24 @@ def _runtime_directory() -> Iterator[None]:
         first = Path(directory) / "authority.pem"
         first.write_text("".join(authorities.partition(END_OF_CERTIFICATE)[:2]), "utf-8")
         monkeypatch.setattr(certifi, "where", lambda: str(first))
-        yield
+        yield Path(directory)
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what could reach into a test from outside, and point every place into the test's own directory."""
+def _clean_environment(
+    request: pytest.FixtureRequest, _runtime_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Take away what could reach into a test from outside, and point every place into the test's own directory.
+
+    That of a test that names no directory is made only by what writes there: making one takes as long as a small test.
+    """
+    has_own = "tmp_path" in request.fixturenames
+    home: Path = request.getfixturevalue("tmp_path") if has_own else _runtime_directory / f"home-{next(_number)}"
     for name in os.environ:
         if is_foreign(name):
             monkeypatch.delenv(name)
     # A terminal of few symbols, or none, around the tests is another thing that could reach into them.
-    for name, value in (places(tmp_path) | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}).items():
+    for name, value in (places(home) | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}).items():
         monkeypatch.setenv(name, value)
 
 

@@ -162,6 +162,7 @@ def test_a_429_is_counted_down_and_r_asks_anyway(service: ScriptedService, tmp_p
         quits(terminal)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_service_without_a_list_of_runs_gets_the_watch_list(tmp_path: Path, status: int) -> None:
     script = scripted()

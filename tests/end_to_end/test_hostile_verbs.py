@@ -99,6 +99,7 @@ SINGLE = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("verb", SINGLE)
 def test_a_single_hostile_record_is_printed_plainly_and_exactly(cli: Cli, verb: str, form: str) -> None:

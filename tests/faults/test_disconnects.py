@@ -139,6 +139,7 @@ class Followers:
         self._marks = [entry for entry in self._marks if not entry[1].is_set()]
 
 
+@pytest.mark.exhaustive
 # A follower that dies while it connects leaves its socket to the collector, as a process leaves it to the system.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("seed", [1])

@@ -47,6 +47,7 @@ class StormyService(LimitedService):
         return super()._answer(heard)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("seed", "storms"), [(1, 4), (1, MANY), (2, MANY)])
 async def test_nothing_is_sent_inside_a_429_and_every_event_comes_when_the_storms_are_over(
     tmp_path: Path, seed: int, storms: int

@@ -26,7 +26,7 @@ ONE: Final = (
 
 
 def examples(count: int) -> int:
-    """Return how many of ``count`` examples of a property this run draws: a fifth in the short run, at least five."""
+    """Return how many of ``count`` examples of a property this run draws: a tenth in the short run, at least five."""
     profile = settings.get_profile(settings.get_current_profile_name())
     return max(5, count * profile.max_examples // 100)
 

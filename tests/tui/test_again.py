@@ -169,6 +169,7 @@ async def test_after_a_submit_the_form_begins_anew(tmp_path: Path) -> None:
         assert value(driven, "max_cost_usd") == "0.10"
 
 
+@pytest.mark.exhaustive
 async def test_a_look_at_an_earlier_run_in_the_form_leaves_what_was_typed(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")

@@ -234,6 +234,7 @@ async def test_every_pane_says_since_when_it_is_not_read(tmp_path: Path) -> None
         assert "poll" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:
@@ -332,6 +333,7 @@ async def test_answers_that_are_no_answers(tmp_path: Path, kind: str) -> None:
         await look(driven, kind)
 
 
+@pytest.mark.exhaustive
 async def test_a_service_without_lists_that_dies_is_offline(tmp_path: Path) -> None:
     service = AwkwardService(account=account())
     service.say("GET", RUNS, Said(404, problem("not_found")))

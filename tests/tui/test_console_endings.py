@@ -54,8 +54,12 @@ PAIRS: Final = [
 ]
 
 
-@pytest.mark.representatives(key=lambda case: ENDINGS[case["ending"]][1] == 1)
-@pytest.mark.parametrize(("screen", "ending"), PAIRS, ids=str)
+# Tests of job control end the console in the short run too, by ctrl+c, and those of an editor by a signal.
+@pytest.mark.parametrize(
+    ("screen", "ending"),
+    [pytest.param(*pair, marks=[pytest.mark.exhaustive] * (ENDINGS[pair[1]][1] != 1)) for pair in PAIRS],
+    ids=str,
+)
 def test_the_terminal_is_whole_and_the_exit_code_honest(
     tmp_path: Path, noon_service: ScriptedService, screen: str, ending: str
 ) -> None:
@@ -74,6 +78,7 @@ def test_the_terminal_is_whole_and_the_exit_code_honest(
     assert noon_service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 def test_a_window_of_twenty_by_five_says_what_it_needs_and_lets_go(
     tmp_path: Path, noon_service: ScriptedService
 ) -> None:

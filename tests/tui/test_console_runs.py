@@ -169,6 +169,7 @@ async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_en
         assert "1 marked run has ended and is left out." in words
 
 
+@pytest.mark.exhaustive
 async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import pytest
+
 from tests.support.scripted import ScriptedService
 from tests.tui import noon
 from tests.tui.on_terminal import assert_whole, opened
@@ -61,6 +63,7 @@ def test_work_that_fails_in_the_background_rings_and_ends_nothing(
         assert terminal.flags == terminal.flags_before
 
 
+@pytest.mark.exhaustive
 def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service) as terminal:
         terminal.type("20H\r20\rH\r2t0tH\r" * 3)
@@ -68,6 +71,7 @@ def test_keys_typed_faster_than_screens_open_break_nothing(tmp_path: Path, noon_
         assert_whole(terminal, tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_of_few_symbols_gets_ascii_alone(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service, variables={"TERM": "linux"}) as terminal:
         for key, seen in (("0", "Problems"), (",", "Settings"), ("1", "follow"), ("/", "9/9"), ("is:live", "3 of 9")):

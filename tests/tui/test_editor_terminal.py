@@ -90,6 +90,7 @@ def test_the_editor_has_a_private_file_and_the_console_takes_what_it_wrote(
         assert_whole(terminal, tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("word", "words"),
     [("give up", "The editor failed: exit code 3."), ("bytes", "The editor did not write UTF-8.")],

@@ -35,6 +35,7 @@ def wait_until_stopped(terminal: Terminal) -> None:
     assert terminal.screen.keyboards == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("screen", [name for name in SCREENS if name not in {"a filter", "a run form"}])
 def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, noon_service: ScriptedService, screen: str) -> None:
     keys, sign = SCREENS[screen]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.builders import account
 from tests.support.scripted import running_service
 from tests.tui import noon
@@ -12,6 +14,7 @@ from tests.tui.console import KEY
 from tests.tui.on_terminal import assert_whole, opened
 
 
+@pytest.mark.exhaustive
 def test_letters_lead_to_a_row_the_palette_to_an_id_and_what_was_done_is_undone(tmp_path: Path) -> None:
     with (
         running_service(noon.service(key=KEY, account=account())) as service,

@@ -130,8 +130,7 @@ async def test_a_click_opens_a_link_and_selecting_over_it_does_not(tmp_path: Pat
 
 async def test_what_is_selected_of_hostile_rows_is_clean_and_so_is_what_the_mouse_shows() -> None:
     table = RecordTable(samples.COLUMNS)
-    app = Stage(table)
-    async with app.run_test(size=(80, len(CORPUS) + 2)) as pilot:
+    async with running(Stage(table), size=(80, len(CORPUS) + 2)) as (_, pilot):
         table.show([samples.row(f"r{n}", ("ok", "plain"), (entry.text, "plain")) for n, entry in enumerate(CORPUS)])
         await pilot.pause()
         text = await drag(pilot, table, (0, 1), (50, len(CORPUS)))

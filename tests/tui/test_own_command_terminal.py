@@ -67,6 +67,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         yield running
 
 
+@pytest.mark.exhaustive
 def test_a_record_is_shown_in_the_pager_an_id_copied_and_a_ticket_opened_for_an_instance(
     terminal: Terminal, tmp_path: Path
 ) -> None:

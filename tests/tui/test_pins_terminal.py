@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.builders import account, open_run
 from tests.support.scripted import running_service
 from tests.tui import noon
@@ -11,6 +13,7 @@ from tests.tui.console import KEY
 from tests.tui.on_terminal import assert_whole, opened
 
 
+@pytest.mark.exhaustive
 def test_a_pinned_run_that_ended_meanwhile_is_marked_and_opened(tmp_path: Path) -> None:
     made = noon.service(key=KEY, account=account())
     with running_service(made) as service:

@@ -140,6 +140,7 @@ def test_there_are_tests_that_every_resource_has_to_pass() -> None:
     assert len(SPEC_TESTS) > 8
 
 
+@pytest.mark.exhaustive
 async def test_its_records_are_pinned_and_own_commands_run_with_them(tmp_path: Path) -> None:
     own = '[commands.show]\nrun = ["echo", "{kind}", "{id}", "{record.colour}"]\nkey = "f6"\nkinds = ["gadgets"]\n'
     async with console(service(gadget(1)), tmp_path, settings=own) as driven:

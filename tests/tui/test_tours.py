@@ -93,6 +93,7 @@ async def demo(home: Path, minutes: float) -> AsyncIterator[Demo]:
                     yield driven
 
 
+@pytest.mark.exhaustive
 @at_each_minute
 async def test_the_tour_for_operators(tmp_path: Path, minutes: float) -> None:
     async with demo(tmp_path, minutes) as tour:

@@ -83,6 +83,7 @@ async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
         assert screen.filter_text == "8f21"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("keys", [("enter",), ("L",)], ids=["one run", "all live runs"])
 async def test_a_filter_of_events_that_cannot_be_read_leaves_the_events_from_before(
     keys: tuple[str, ...], tmp_path: Path

@@ -332,6 +332,7 @@ async def test_a_write_that_another_process_sends_has_no_known_effect(
         assert driven.app.screen._key == key, "the next attempt is the same request"  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 async def test_a_form_that_waits_for_its_outcome_closes_unless_it_was_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

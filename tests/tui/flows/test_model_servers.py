@@ -137,6 +137,7 @@ async def test_choosing_a_server_opens_the_form_that_connects_it(tmp_path: Path)
         assert searches(driven) == 1
 
 
+@pytest.mark.exhaustive
 async def test_the_protocol_follows_the_source_and_a_refusal_of_it_goes_with_it(tmp_path: Path) -> None:
     service = finding(OLLAMA)
     errors = [{"field": "endpoint.protocol_profile", "message": "Must be anthropic_messages."}]
@@ -242,6 +243,7 @@ async def test_a_connection_whose_models_were_not_read_leads_to_reading_them(tmp
         await driven.shows("Step 4 of 4 completed")
 
 
+@pytest.mark.exhaustive
 async def test_several_connections_without_models_are_in_a_menu(tmp_path: Path) -> None:
     service = finding()
     listed = [
@@ -296,6 +298,7 @@ async def test_a_new_connection_leads_to_its_models_that_can_be_saved(tmp_path: 
         assert app.present_view.filter == "connection_id=conn_1"
 
 
+@pytest.mark.exhaustive
 async def test_the_menu_of_a_connection_leads_to_its_models(tmp_path: Path) -> None:
     service = finding()
     listed = {"connections": [dict(resources.connection("conn_1").raw)], "next_cursor": None}
@@ -319,6 +322,7 @@ async def test_commands_in_the_outcome_of_a_dialog_call_the_same_service(tmp_pat
         await driven.reaches(" --local conn_1", "f9")
 
 
+@pytest.mark.exhaustive
 async def test_commands_in_the_error_of_a_field_call_the_same_service(tmp_path: Path) -> None:
     service = finding(OLLAMA)
     errors = [{"field": "source_id", "message": "See runwatch sources list"}]

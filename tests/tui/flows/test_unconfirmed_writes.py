@@ -295,6 +295,7 @@ async def test_marked_writes_are_retried_together_each_with_its_own_key(tmp_path
         assert [write.request.path["execution_id"] for write in await kept(driven)] == [third]
 
 
+@pytest.mark.exhaustive
 async def test_marked_writes_are_discarded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = service()
     told.say("POST", ".*/cancel", LOST)
@@ -313,6 +314,7 @@ async def test_marked_writes_are_discarded_together(tmp_path: Path, monkeypatch:
         assert len(told.requests("POST")) == sent
 
 
+@pytest.mark.exhaustive
 async def test_a_form_closes_with_an_unknown_outcome_and_the_next_one_warns_before_it_sends_anew(
     tmp_path: Path,
 ) -> None:

@@ -161,6 +161,7 @@ async def test_the_period_is_chosen_by_key_or_typed_and_read_while_it_is_shown(t
         assert len(told.requests("GET", "/v1/usage")) == before
 
 
+@pytest.mark.exhaustive
 async def test_examples_of_a_period_are_whole_in_80_columns(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.press("U")
@@ -170,6 +171,7 @@ async def test_examples_of_a_period_are_whole_in_80_columns(tmp_path: Path) -> N
         await driven.shows(SHORT_PERIOD_HINT)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("said", ["account 30d", "usage 30d"])
 async def test_one_screen_is_found_under_both_names(tmp_path: Path, said: str) -> None:
     async with console(service(), tmp_path) as driven:

@@ -138,6 +138,7 @@ async def test_without_a_live_run_the_screen_says_what_to_do(tmp_path: Path) -> 
         await driven.hides("enter open")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", ["L", "asterisk"])
 async def test_runs_too_short_to_be_seen_live_are_counted(key: str, tmp_path: Path) -> None:
     service = noon.service(runs=[record for record in noon.runs() if record.is_final])

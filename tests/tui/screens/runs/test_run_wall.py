@@ -73,6 +73,7 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
         assert driven.app.screen._focused_run == focused  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
 async def test_forty_live_runs_in_the_list_and_on_the_wall(size: tuple[int, int], tmp_path: Path) -> None:
     async with console(busy(40), tmp_path, size=size, until="ex_001") as driven:

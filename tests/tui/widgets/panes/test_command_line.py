@@ -405,6 +405,7 @@ async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None
         ]
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_is_not_there_is_not_watched_and_only_what_worked_is_offered_again(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.say("open failed2")
