@@ -161,6 +161,8 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         for _ in range(5):
             await driven.press("greater_than_sign")
             seen.append(screen.table.cursor_key)
+            if len(seen) == 1:
+                assert "▸ Profiles" in driven.lines[4], "the heading is the first row"
         assert seen == ["part Profiles", "part Named filters", "part Columns", "part Keys", "part Keys"]
         await driven.press("less_than_sign", "less_than_sign")
         assert screen.table.cursor_key == "part Named filters"

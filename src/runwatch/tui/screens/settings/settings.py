@@ -245,7 +245,7 @@ class SettingsScreen(ConsoleScreen):
         starts = [index for index, row in enumerate(self._rows) if row.is_heading]
         ahead = [index for index in starts if (index > cursor if step > 0 else index < cursor)]
         if ahead:
-            self.table.select(self._rows[ahead[0] if step > 0 else ahead[-1]].key)
+            self.table.move_cursor_to_top(ahead[0] if step > 0 else ahead[-1])
 
     def _close_editor(self) -> None:
         self.remove_class("-editing")

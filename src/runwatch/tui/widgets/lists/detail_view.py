@@ -149,8 +149,7 @@ class DetailView(LineList, inherit_bindings=False):
         """
         found = (index for index, row in enumerate(self._rows) if row.head is not None and row.head.key == (title,))
         index = next(found, 0)
-        self.move_cursor(index)
-        self.scroll_to(y=index, animate=False)
+        self.move_cursor_to_top(index)
         if words:
             rows = self._rows[index + 1 :]
             drawn = [" ".join(text for text, _ in row.pieces).casefold() for row in rows]

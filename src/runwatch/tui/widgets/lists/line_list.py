@@ -177,6 +177,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         elif self._cursor >= top + rows:
             self._scroll_at_once(self._cursor - rows + 1)
 
+    def move_cursor_to_top(self, index: int) -> None:
+        """Move the cursor to a line and scroll it to the top, as far as lines follow it."""
+        self.move_cursor(index)
+        self._scroll_at_once(self._cursor)
+
     def _scroll_at_once(self, top: int) -> None:
         # New lines may need a scroll bar that exists only after the next layout.
         self.scroll_to(y=top, animate=False, force=True)
