@@ -151,6 +151,17 @@ def test_flag_then_variable_then_file_names_the_profile(
 ) -> None:
     machine.settings(f'default_profile = "{default}"\n{TWO}')
     assert machine.target(options, environment).profile == name
+    assert machine.resolver(options, {**environment, **KEY}).target_name() == name, "also if it cannot be used"
+
+
+def test_a_service_without_a_profile_is_named_by_where_it_comes_from(machine: Machine) -> None:
+    for options, environment, name in (
+        (SettingOptions(), {}, "local"),
+        (SettingOptions(local=True), URL, "local"),
+        (SettingOptions(), URL, "environment"),
+        (SettingOptions(base_url=OTHER), {}, "environment"),
+    ):
+        assert machine.resolver(options, environment).target_name() == name
 
 
 def test_the_only_profile_needs_no_naming(machine: Machine) -> None:

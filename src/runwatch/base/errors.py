@@ -64,6 +64,11 @@ class RunwatchError(Exception):
         """Return the title, followed by any detail."""
         return f"{self.title}: {self.detail}" if self.detail else self.title
 
+    @property
+    def sentences(self) -> str:
+        """Title and detail as one sentence, followed by any hint."""
+        return " ".join(part for part in (f"{str(self).rstrip('.')}.", self.hint) if part)
+
 
 class UsageError(RunwatchError):
     """The command line asks for something impossible."""

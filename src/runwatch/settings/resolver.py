@@ -194,6 +194,19 @@ class SettingsResolver:
         given = self._given_address()
         return None if profile is None or (given is not None and given.value != profile.base_url) else profile
 
+    def target_name(self) -> str:
+        """Return the name of the service that :meth:`target` returns, also if it cannot be used.
+
+        Raises:
+            SettingsError: The profile is not in the file, or the given address is not valid.
+        """
+        if self._options.local:
+            return LOCAL
+        profile = self.profile()
+        if profile is not None:
+            return profile.name
+        return LOCAL if self._given_address() is None else ENVIRONMENT
+
     def target(self, *, start_local: Callable[[Path], LocalService] = start_local_service) -> Target:
         """Return the service to call, with the key that belongs to it.
 
@@ -263,7 +276,7 @@ class SettingsResolver:
     def _unknown_profile(self, name: str, where: str) -> SettingsError:
         known = sorted(self._loaded.settings.profiles)
         if name == LOCAL:
-            return SettingsError("The local service is not a profile", hint="Use --local, named 'local' here.")
+            return SettingsError("The local service is not a profile", hint="Use --local for it.")
         near = closest_word(name, known)
         return SettingsError(
             f"There is no profile '{name}', set by {where}",

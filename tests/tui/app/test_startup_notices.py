@@ -114,6 +114,22 @@ async def test_a_local_service_that_cannot_start_is_reported_with_what_to_do(tmp
         await driven.shows("The local service did not start", "Look at its log.")
         assert "not connected" in driven.lines[0]
         assert driven.app.is_running
+        await driven.press("comma", "greater_than_sign")
+        await driven.reaches("The local service did not start: It has ended. Look at its log.", "down", "T")
+        assert "looking" not in driven.text
+
+
+async def test_a_profile_whose_key_is_refused_is_named_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[profiles.dead]\nbase_url = "http://127.0.0.1:9"\n')
+    file.chmod(0o600)
+    options = SettingOptions(profile="dead")
+    launch = LaunchOptions(Paths(file, tmp_path / "data"), {"RUNWATCH_API_KEY": "abc"}, options)
+    app = ConsoleApp(launch, clock=FakeClock(NOON, manual=True))
+    async with app.run_test(size=(120, 36)) as pilot:
+        driven = Driven(app, pilot, ScriptedService(), app.clock)  # type: ignore[arg-type]
+        await driven.shows("RUNWATCH_API_KEY is set without an address")
+        assert driven.lines[0].startswith(" dead ")
 
 
 async def test_a_configured_service_gets_no_welcome(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from runwatch.base.memory import resume_collection
 from runwatch.base.text import cell_width
 from runwatch.records.record import Record
 from runwatch.records.run import Run
-from runwatch.settings.declarations import LOCAL
 from runwatch.settings.resolver import SettingsResolver
 from runwatch.settings.settings_file import LoadedSettings, load_settings_file
 from runwatch.settings.view_state import PaneSplit, ViewState, load_view_state, save_view_state
@@ -127,7 +126,7 @@ class ConsoleApp(NavigatingApp):
         self.list_sorts = {}
         self.reported_filters = set()
         self.time_mode = cast(TimeMode, self.settings.time)
-        self.profile_name = LOCAL if launch.file is None else FILE_PROFILE
+        self.profile_name = self.resolver.target_name() if launch.file is None else FILE_PROFILE
         self._changed: set[str] = set()
         self._runs_looks: dict[str, tuple[object, ...]] = {}
         self._gather: Timer | None = None

@@ -27,10 +27,13 @@ async def resolve_profile_target(console: Console, name: str) -> Target:
     """Return the target of a profile with its own key; without a profile, the current target.
 
     Raises:
-        RunwatchError: The profile has no valid address, or its key is unavailable.
+        RunwatchError: The profile has no valid address, its key is unavailable, or the current service is not usable.
     """
-    if name not in console.loaded.settings.profiles and console.session is not None:
-        return console.session.target
+    if name not in console.loaded.settings.profiles:
+        if console.session is not None:
+            return console.session.target
+        if console.failure is not None:
+            raise console.failure
     resolver = SettingsResolver(SettingOptions(profile=name), {}, console.loaded, console.launch.paths)
     return await asyncio.to_thread(resolver.target)
 
@@ -80,7 +83,7 @@ async def run_connection_test(console: Console, name: str) -> ConnectionTest:
         if isinstance(error, ApiError) and target is not None:
             problem = problem_entry_from_error(error, OPERATIONS["getAccount"], target, clock.now())
             return ConnectionTest(bad, problem, line(error.hint) if error.hint else None)
-        return ConnectionTest(bad, refused=" ".join(part for part in (str(error), error.hint) if part))
+        return ConnectionTest(bad, refused=error.sentences)
     took = duration(clock.monotonic() - began)
     return ConnectionTest(StyledText(line(f"{glyphs.good} {words} {glyphs.dot} {took}"), Role.GOOD))
 

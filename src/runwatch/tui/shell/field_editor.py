@@ -16,4 +16,4 @@ async def edit_field(console: Console, field: MultilineInput, refused: Callable[
         command = editor_command(environment)
         field.take(await edit_text(console, command, field.text, environment))
     except EditorError as error:
-        refused(" ".join(word for word in (f"{error}.", error.hint) if word))
+        refused(error.sentences)

@@ -55,7 +55,7 @@ def settings_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Se
     rows.append(
         heading_row("Profiles", "the services that you work with; T tests the connection of the one at the cursor")
     )
-    if around.in_use not in profiles:
+    if around.in_use and around.in_use not in profiles:
         rows.append(_profile(around.in_use, around.address, around))
     for name, profile in profiles.items():
         rows.append(_profile(name, profile.base_url, around))

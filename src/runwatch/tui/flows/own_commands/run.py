@@ -215,5 +215,5 @@ def build_calls(screen: RecordScreen, command: OwnCommand, rows: Sequence[Record
         ]
     except RunwatchError as error:
         # A mistake in the settings, or a hostile record: it stays until it is read.
-        console.warn(f"{command.name}: {error}. {error.hint or ''}".strip())
+        console.warn(f"{command.name}: {error.sentences}")
         return ()

@@ -132,10 +132,17 @@ class SettingsScreen(ConsoleScreen):
     def show_rows(self) -> None:
         console = self.console
         target = console.session.target if console.session is not None else None
+        in_use = target.profile if target else "" if console.has_file else console.profile_name
+        key_sources = dict(self.key_sources)
+        if target is not None:
+            key_sources[in_use] = target.key_source
+        elif console.failure is not None:
+            # The key of a service without a profile is known once it is connected.
+            key_sources.setdefault(in_use, "not connected")
         around = SettingsContext(
-            in_use=target.profile if target else console.profile_name,
+            in_use=in_use,
             address=target.origin if target else "",
-            key_sources={**self.key_sources, **({target.profile: target.key_source} if target else {})},
+            key_sources=key_sources,
             tests=self.tests,
             themes=self.themes,
             screens=tuple(dict.fromkeys((*(spec.name for spec in RESOURCES if spec.has_screen), *PAGE_CLASSES))),
