@@ -107,6 +107,26 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.shows("problems 2 · requests 1 · runs 1")
         assert "loading" not in driven.text
         await driven.reaches("Settings of this machine, not of the file", "comma")
+        await driven.press("greater_than_sign")
+        assert "profile file" not in driven.text
+
+
+async def test_in_a_narrow_window_the_frame_of_a_bundle_has_its_counts_whole(tmp_path: Path) -> None:
+    async with opened(tmp_path, a_bundle(), size=NARROW) as driven:
+        await driven.opens(ProblemsScreen)
+        await driven.press("escape")
+        await driven.reaches("Runs   1", "1")
+        assert driven.lines[-2].strip("┗━┛ ").split(" ━")[0] == "from the file"
+        assert driven.lines[-2].endswith(" live 0 · failed 1 · done 0 ━┛")
+
+
+async def test_a_report_that_a_file_does_not_have_is_not_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=NARROW) as driven:
+        await driven.shows("Runs   2")
+        await driven.reaches("kept.ndjson has no records of this kind.", "U")
+        assert driven.text.count("from the file") == 2
+        assert "loading" not in driven.text
+        assert "period" not in driven.lines[-1]
 
 
 async def test_the_polling_in_a_bundle_is_one_row_in_which_each_read_counts(tmp_path: Path) -> None:

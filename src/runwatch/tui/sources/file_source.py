@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runwatch.store.repositories.id_search import match_ids, normalize_id
-from runwatch.store.state.freshness import LoadState, PaneState
-from runwatch.tui.sources.row_sources import FILE_PROFILE
+from runwatch.store.state.freshness import PaneState
+from runwatch.tui.sources.row_sources import FILE_PROFILE, FILE_STATE
 from runwatch.tui.sources.store_source import StoreSource
 from runwatch.view.problems.activity import ACTIVITY, ActivityEntry
 from runwatch.view.resources.problems import PROBLEMS
@@ -40,16 +40,19 @@ class FileSource(StoreSource):
         return [every[position] for position in match_ids(self._sought, [normalize_id(each.id) for each in every])]
 
     def state(self) -> PaneState:
-        """Return a final state, because a file does not change; of a bundle, it says where the other records are."""
+        return FILE_STATE
+
+    def elsewhere_text(self) -> str:
+        """Return the keys that lead to the other records of a bundle; empty for another file."""
         store = self._store
-        if self._spec is ACTIVITY or not store.collection(FILE_PROFILE, ActivityEntry.KIND).by_id:
-            return PaneState(LoadState.ENDED, reading="from the file")
+        if not store.collection(FILE_PROFILE, ActivityEntry.KIND).by_id:
+            return ""
         others = [
             f"{self._key_of(f'app.{spec.name}')} for {spec.name}"
             for spec in (PROBLEMS, REQUESTS, RUNS, ACTIVITY)
             if spec is not self._spec and store.collection(FILE_PROFILE, spec.kind).by_id
         ]
-        return PaneState(LoadState.ENDED, reading=f"from the file; press {', '.join(others)}")
+        return f"; press {', '.join(others)}"
 
     def end_is_proven(self) -> bool:
         """Return true: a file is complete."""

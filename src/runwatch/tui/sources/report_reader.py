@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runwatch.records.record import Record
 from runwatch.store.state.freshness import PaneState
+from runwatch.tui.sources.row_sources import FILE_STATE
 from runwatch.tui.sources.store_source import collection_state
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ class ReportReader:
         return only_record(self._collection(kind))
 
     def state(self, kind: str, interval_s: float) -> PaneState:
-        """Return the state of a collection that is read every ``interval_s`` seconds."""
+        """Return the state of a collection that is read every ``interval_s`` seconds, unless a file is open."""
         console = self._screen.console
+        if console.has_file:
+            return FILE_STATE
         # Imported here, as the poller is.
         from runwatch.store.live.report_poller import name_report_job
 

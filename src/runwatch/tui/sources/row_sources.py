@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
-from runwatch.store.state.freshness import PaneState
+from runwatch.store.state.freshness import LoadState, PaneState
 
 FILE_PROFILE = "file"
 """The profile under which the store keeps the records of a file."""
+
+FILE_STATE: Final = PaneState(LoadState.ENDED, reading="from the file")
+"""The state of everything in a file, which does not change."""
 
 
 class RowSource(Protocol):

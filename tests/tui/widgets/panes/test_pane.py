@@ -62,6 +62,23 @@ async def test_a_lower_edge_loses_whole_parts_and_marks_lost_counts(age: str, co
         assert row.count("…") == shown.count("…")
 
 
+async def test_an_age_has_its_short_form_where_the_counters_need_the_room() -> None:
+    edge = BorderText(
+        age=line("from the file; press 0"), short_age=line("from the file"), counters=line("live 1 · done 2")
+    )
+    pane = Pane(TextButton(line("one")), edge=edge)
+    shown = [
+        "┗━ from the file; press 0 ━━ live 1 · done 2 ━┛",
+        "┗━ from the file ━━━━━━━━━━ live 1 · done 2 ━┛",
+    ]
+    async with running(Stage(pane)) as (app, pilot):
+        pane.styles.height = 3
+        for row in shown:
+            pane.styles.width = len(row)
+            await pilot.pause()
+            assert lines_of(app)[2].strip() == row
+
+
 async def test_a_title_loses_whole_parts_and_keeps_the_short_one() -> None:
     edge = BorderText(
         (label_span("ex_01M8…Q00Z  "), label_span("✓ completed")),

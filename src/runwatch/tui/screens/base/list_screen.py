@@ -509,12 +509,26 @@ class ListScreen(RecordScreen):
         title: StyledSpans = (label_span(self.spec.title, Role.PLAIN), number, *self._marks_text())
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._reading_text(), *self._age_spans(state), *self.server_filter_text())
-        work = self._work_text()
+        work, more = self._work_text(), self._elsewhere_text()
         position, *shorter = ((*work, *to_spans(text)) for text in self._position_texts())
         pane.set_border_text(
-            title=title, state=position, short_states=shorter, age=age_pieces, counters=self.counters(),
+            title=title,
+            state=position,
+            short_states=shorter,
+            age=(*age_pieces, *more),
+            short_age=age_pieces if more else None,
+            counters=self.counters(),
             short_counters=self.short_counters(),
-        )  # fmt: skip
+        )
+
+    def _elsewhere_text(self) -> tuple[StyledSpan, ...]:
+        """Say where the other records of an opened file are."""
+        if not self.console.has_file:
+            return ()
+        from runwatch.tui.sources.file_source import FileSource
+
+        source = self._source
+        return (label_span(source.elsewhere_text()),) if isinstance(source, FileSource) else ()
 
     def _marks_text(self) -> StyledSpans:
         """Return how many rows are marked, those that the filter hides apart."""

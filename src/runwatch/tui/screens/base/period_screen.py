@@ -15,6 +15,9 @@ from runwatch.view.text.safe_text import line
 CUSTOM_PERIOD: Final = "own"
 """The tab of a typed period."""
 
+_PERIOD_KEYS: Final = frozenset({"screen.next_tab", "screen.previous_tab", "screen.filter"})
+"""Keys that choose another period."""
+
 
 class PeriodScreen(ConsoleScreen):
     """A screen with a period. Subclasses place tabs and input line, and show the content of the period.
@@ -27,6 +30,10 @@ class PeriodScreen(ConsoleScreen):
     """The period as the user chose it."""
 
     _own: str = ""
+
+    def offers(self, id: str) -> bool:
+        """Return whether a key action works here: no other period of a file can be read."""
+        return not (id in _PERIOD_KEYS and self.console.has_file) and super().offers(id)
 
     # For subclasses to override.
 

@@ -40,6 +40,7 @@ class BorderText(NamedTuple):
         age: Bottom left: age of the data and why it is not newer.
         counters: Bottom right: totals and new arrivals.
         short_counters: What is there where the counters do not fit whole.
+        short_age: What is there in a pane that is too narrow for both the age and the counters.
     """
 
     title: StyledSpans = NOTHING
@@ -49,6 +50,7 @@ class BorderText(NamedTuple):
     short_title: StyledSpans = NOTHING
     short_states: Sequence[StyledSpans] = ()
     short_counters: StyledSpans = NOTHING
+    short_age: StyledSpans = NOTHING
 
 
 class Pane(Container):
@@ -83,6 +85,7 @@ class Pane(Container):
         short_title: StyledSpans | None = None,
         short_states: Sequence[StyledSpans] | None = None,
         short_counters: StyledSpans | None = None,
+        short_age: StyledSpans | None = None,
     ) -> None:
         """Replace texts of the frame; ``None`` leaves a text as it is, and a new one drops the shorter ones."""
         if title is not None and short_title is None:
@@ -91,14 +94,18 @@ class Pane(Container):
             short_states = ()
         if counters is not None and short_counters is None:
             short_counters = NOTHING
+        if age is not None and short_age is None:
+            short_age = NOTHING
         given: dict[str, Any] = {
             "title": title, "state": state, "age": age, "counters": counters, "short_title": short_title,
-            "short_states": short_states, "short_counters": short_counters,
+            "short_states": short_states, "short_counters": short_counters, "short_age": short_age,
         }  # fmt: skip
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
             before, self._edge = self._edge, edge
-            lower = before._replace(age=edge.age, counters=edge.counters, short_counters=edge.short_counters)
+            lower = before._replace(
+                age=edge.age, short_age=edge.short_age, counters=edge.counters, short_counters=edge.short_counters
+            )
             self._write_edge(above=edge != lower, below=before != lower)
 
     def show_pause(self, words: StyledSpans) -> None:
@@ -155,7 +162,7 @@ class Pane(Container):
             state = (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
         self._border_title = self._edge_content(*self._fitting_title(state))
         self._border_subtitle = self._edge_content(
-            self._edge.age, self._edge.counters, self._edge.short_counters, drops_parts=True
+            self._fitting_age(), self._edge.counters, self._edge.short_counters, drops_parts=True
         )
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
         self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
@@ -170,22 +177,29 @@ class Pane(Container):
         """Return title and state, or in a narrow pane a shorter state, or the short title with as much of the state as
         fits whole.
         """
-        title, short = self._edge.title, self._edge.short_title
-        room = self.outer_size.width - _CORNERS - _LEAST_RULE - 2
-
-        def cells(text: StyledSpans) -> int:
-            return to_content(text).cell_length
-
-        if cells(title) + cells(state) <= room:
+        title, short, room = self._edge.title, self._edge.short_title, self._room_for_two
+        if _cells(title) + _cells(state) <= room:
             return title, state
         if not _has_words(short):
             shorter = self._edge.short_states
-            return title, next((text for text in shorter if cells(title) + cells(text) <= room), (state, *shorter)[-1])
+            return title, next((text for text in shorter if _cells(title) + _cells(text) <= room), (state, *shorter)[-1])
         dot = f" {get_app(self).glyphs.dot} "
         spans = to_spans(state)
         first = next((n for n, (text, _) in enumerate(spans) if n and text.startswith(dot)), len(spans))
         fits = ((text, kept) for text in (title, short) for kept in (state, spans[:first]))
-        return next((pair for pair in fits if cells(pair[0]) + cells(pair[1]) <= room), (short, spans[:first]))
+        return next((pair for pair in fits if _cells(pair[0]) + _cells(pair[1]) <= room), (short, spans[:first]))
+
+    def _fitting_age(self) -> StyledSpans:
+        """Return the age, or in a pane that is too narrow for the counters beside it the short one, if there is one."""
+        age, short = self._edge.age, self._edge.short_age
+        counters = self._edge.short_counters if _has_words(self._edge.short_counters) else self._edge.counters
+        fits = _cells(age) + _cells(counters) <= self._room_for_two
+        return age if fits or not _has_words(short) else short
+
+    @property
+    def _room_for_two(self) -> int:
+        """The cells of an edge for two texts."""
+        return self.outer_size.width - _CORNERS - _LEAST_RULE - 2
 
     def _edge_content(
         self, left: StyledSpans, right: StyledSpans, short_right: StyledSpans = NOTHING, *, drops_parts: bool = False
@@ -210,6 +224,10 @@ class Pane(Container):
         rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
         fill = Content.styled(rule * max(0, cells), f"$role-{ACCENT}" if focused else f"${FRAME}")
         return Content(" ").join([left_content, fill, right_content])
+
+
+def _cells(text: StyledSpans) -> int:
+    return to_content(text).cell_length
 
 
 def _has_words(text: StyledSpans) -> bool:
