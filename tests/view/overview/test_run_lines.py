@@ -160,7 +160,8 @@ def test_the_plot_has_a_bar_for_every_five_minutes_and_the_sign_of_failure_where
 @pytest.mark.parametrize(
     ("completed", "cells", "bars", "row"),
     [
-        (9, 76, 12, "✓ 9 completed  ✗ 1 failed  ◷ 0 expired  ⊘ 0 cancelled  ▁▁▁▁▁▁▁▁▁▁▁█"),
+        (9, 77, 12, "✓ 9 completed  ✗ 1 failed  ◷ 0 expired  ⊘ 0 cancelled  ▁▁▁▁▁▁▁▁▁▁▁█"),
+        (9, 76, 12, "✓ 9 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁▁▁▁▁▁▁█"),
         (10, 76, 12, "✓ 10 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁▁▁▁▁▁▁█"),
         (100, 76, 12, "✓ 100 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁▁▁▁▁▁▁█"),
         (100, 70, 6, "✓ 100 completed ✗ 1 failed ◷ 0 expired ⊘ 0 cancelled ▁▁▁▁▁█"),

@@ -263,7 +263,8 @@ def compact_lines(known: RunCounts | None, spending: AccountLimits, context: Ren
 def _compact_ends(known: RunCounts, context: RenderContext, cells: int) -> tuple[list[LinkedLine], int]:
     """Return lines for the last 15 minutes and the last hour, and how many bars there was room for.
 
-    Without room for all bars, the space before numbers goes first, then that between them, then bars.
+    Without room for all bars, the space before numbers goes first, then that between them, then bars; a space stays
+    between the bars and the frame.
     """
     spans = (("15 min", QUARTER, _QUARTER_FILTER), ("hour", HOUR, _HOUR_FILTER))
     hour = known.ended_within(HOUR, context.now)
@@ -280,7 +281,7 @@ def _compact_ends(known: RunCounts, context: RenderContext, cells: int) -> tuple
         between = make_plain_span(" " * gap)
         parts = [_compact_numbers(row, widths, context) for row in rows]
         parts[-1].append(bars)
-        if sum(map(count_cells, parts[-1])) + gap * len(ENDS) <= cells:
+        if sum(map(count_cells, parts[-1])) + gap * len(ENDS) < cells:
             break
     return [
         (_label(label), *join_lines(row, between, cells)) for (label, _, _), row in zip(spans, parts, strict=True)
