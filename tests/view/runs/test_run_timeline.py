@@ -77,6 +77,14 @@ def test_wait_slice_attempts_and_checks_have_their_seconds_and_what_came_of_them
     assert "The bar of attempt 2 includes the check" in remarks(STORY)
 
 
+def test_without_room_beside_a_bar_what_came_of_it_is_below() -> None:
+    found = {label: parts[1:] for label, parts in rows(STORY, room=22).items()}
+    assert found["queued"] == ["2 s"]
+    assert found["slice sl_1"] == ["18 s\n✓ completed"]
+    assert found["check 1"] == ["2 s\n✗ rejected 0.31"]
+    assert found["↻ attempt 2"] == ["9 s\n✓ accepted 0.86 ·\nfallback · arm_01HX8"]
+
+
 def test_bars_follow_each_other_on_one_line_of_time() -> None:
     bars = {line.label.strip(): line.text for line in drawn(STORY)}
     starts = [

@@ -241,15 +241,18 @@ def _lines(
     number_cells = max(reserved, *map(cell_width, seconds))
     note_cells = min(max(cell_width(bar.note) for bar in whole or bars), max(_MIN_NOTE_CELLS, int(room * _NOTE_SHARE)))
     cells = room - number_cells - note_cells - 2 * _GAP
-    if cells < _MIN_BAR_CELLS:
-        # Narrow: what came of each is under Summary too, the bars are nowhere else.
-        note_cells, cells = 0, room - number_cells - _GAP
+    is_narrow = cells < _MIN_BAR_CELLS
+    if is_narrow:
+        # What came of each is below its bar, so that a failed attempt does not look like a good one.
+        note_cells, cells = max(_MIN_NOTE_CELLS, room), room - number_cells - _GAP
     gap = " " * _GAP
     yield DetailLine(line(""), _axis(scale, cells, context), Role.QUIET)
     for bar, number in zip(bars, seconds, strict=True):
         text = f"{_draw(bar, scale, cells, glyphs)}{gap}{fit(number, number_cells, 'right')}"
-        first, *more = wrap_words(bar.note, note_cells) if note_cells else [""]
-        below = "".join(f"\n{' ' * (room - note_cells)}{row}" for row in more)
+        first, *more = wrap_words(bar.note, note_cells)
+        if is_narrow and bar.note:
+            first, more = "", [first, *more]
+        below = "".join(f"\n{' ' * max(0, room - note_cells)}{row}" for row in more)
         yield DetailLine(bar.label, block(f"{text}{gap}{first}".rstrip(" ") + below), bar.role)
 
 

@@ -182,7 +182,8 @@ class Pane(Container):
             return title, state
         if not _has_words(short):
             shorter = self._edge.short_states
-            return title, next((text for text in shorter if _cells(title) + _cells(text) <= room), (state, *shorter)[-1])
+            fitting = (text for text in shorter if _cells(title) + _cells(text) <= room)
+            return title, next(fitting, (state, *shorter)[-1])
         dot = f" {get_app(self).glyphs.dot} "
         spans = to_spans(state)
         first = next((n for n, (text, _) in enumerate(spans) if n and text.startswith(dot)), len(spans))
