@@ -167,6 +167,19 @@ def test_an_id_is_whole_or_has_its_short_form_in_every_width_that_holds_this(wid
     assert shown.fit_id(line("ex_01M8KETRKBX5E297QTEH8A6989"), width) == shown_as
 
 
+@pytest.mark.parametrize(
+    ("text", "width", "shown_as"),
+    [
+        ("a long label ex_…6989", 21, "a long label ex_…6989"),
+        ("a long label ex_…6989", 15, "a lon… ex_…6989"),
+        ("a long label ex_…6989", 9, "a long l…"),
+        ("abc ex_…6989", 9, "abc"),
+    ],
+)
+def test_no_label_before_an_id_breaks_it(text: str, width: int, shown_as: str) -> None:
+    assert shown.fit_id(line(text), width) == shown_as
+
+
 @many
 @given(texts, st.sampled_from([UNICODE, ASCII]))
 def test_an_elided_id_is_clean_and_never_longer_than_the_id(text: str, glyphs: Glyphs) -> None:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.base.text import cell_width
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role, state_glyph
-from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, elide_middle, elide_start, line, plain_decimal, truncate
 from runwatch.view.text.shell_commands import ANY_SERVICE, ShellService
 from runwatch.view.text.styled_text import StyledText
 
@@ -259,6 +259,9 @@ BOTH_ENDS_CELLS: Final = 9
 _END_CELLS: Final = 5
 """The end of a shortened id and the mark before it."""
 
+_LABEL_CELLS: Final = 4
+"""Minimum cells of a label before an id."""
+
 _PREFIX: Final = lazy_pattern(r"(?:[a-z][a-z0-9]{0,9}[_:])(?:[a-z]_)?")
 
 
@@ -292,9 +295,19 @@ def tell_apart(labels: Sequence[SafeText], ids: Sequence[str | None], glyphs: Gl
 
 
 def fit_id(text: SafeText, width: int, glyphs: Glyphs = UNICODE) -> SafeText:
-    """Return an id in at most ``width`` cells: whole, as :func:`short_id` does, or where that is too long its end."""
+    """Return an id in at most ``width`` cells: whole, as :func:`short_id` does, or where that is too long its end.
+
+    Of a short id behind a label, the label is cut. Without room for a few cells of it, it stays alone: the user's word
+    for the record says more than a piece of both.
+    """
     if cell_width(text) <= width:
         return text
+    label, has_label, end = text.rpartition(" ")
+    if has_label:
+        room = width - cell_width(line(end)) - 1
+        if room < _LABEL_CELLS:
+            return truncate(line(label), width, glyphs.ellipsis)
+        return line(f"{truncate(line(label), room, glyphs.ellipsis)} {end}")
     short = short_id(text, glyphs)
     return short if cell_width(short) <= width else elide_start(short, min(width, _END_CELLS), glyphs.ellipsis)
 

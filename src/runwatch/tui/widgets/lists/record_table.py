@@ -383,7 +383,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Return a cell's text at the width of its column."""
         glyphs = get_app(self).glyphs
         mark = glyphs.ellipsis
-        if placed.column.is_id and " " not in text:
+        if placed.column.is_id:
             text = fit_id(text, placed.width, glyphs)
         elif (cut := self._cuts.get(placed.column.id)) is not None:
             text = cut(text, placed.width, mark)
@@ -735,7 +735,7 @@ class RecordTable(LineList, inherit_bindings=False):
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
         if column.id in self._labelled:
-            # The start of the label and the end of the id.
+            # The start of the label.
             least, short = max(least, BOTH_ENDS_CELLS), 0
         elif short:
             least = short
