@@ -126,6 +126,7 @@ def test_a_submit_of_unknown_outcome_says_so_and_is_settled_by_asking_again(
     assert len({post.body for post in faulty.peer.seen("POST") if post.body}) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_429_is_not_asked_again_and_tells_its_seconds(faulty: Faulty) -> None:
     faulty.peer.plan(SUBMIT, too_many(20))
     outcome = faulty.submit("--json")
@@ -136,6 +137,7 @@ def test_a_429_is_not_asked_again_and_tells_its_seconds(faulty: Faulty) -> None:
     assert faulty.run_ids() == []
 
 
+@pytest.mark.exhaustive
 def test_nobody_listening_is_a_network_failure_without_effect(faulty: Faulty) -> None:
     faulty.peer.refuse()
     outcome = faulty.submit("--json")

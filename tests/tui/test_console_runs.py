@@ -761,14 +761,6 @@ async def test_a_request_that_breaks_a_rule_names_its_field_and_cannot_be_starte
         await driven.until(lambda: not field.has_class("-invalid"), "the cap to be accepted")
 
 
-async def test_what_was_typed_is_there_when_the_form_opens_again(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE) as driven:
-        await driven.press("plus")
-        await driven.type("Half a thou")
-        await driven.opens(RunsScreen, "escape")
-        await driven.reaches("Half a thou", "plus")
-
-
 @pytest.mark.exhaustive
 async def test_a_refused_run_shows_its_problem_and_the_form_stays(tmp_path: Path) -> None:
     service = noon.service()

@@ -89,6 +89,7 @@ async def test_it_leads_to_the_run_it_belongs_to(tmp_path: Path) -> None:
         await driven.comes("Runs › 8f21…9b7e")
 
 
+@pytest.mark.exhaustive
 async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filter_are_undone(tmp_path: Path) -> None:
     async with console(service(gadget(1), gadget(2)), tmp_path, open_at="gadgets") as driven:
         await driven.comes("gd_2")
