@@ -91,9 +91,10 @@ def test_what_is_no_problem_is_said_to_be_none(answer: HttpResponse) -> None:
     assert "instance" not in found.raw
 
 
-def test_the_detail_of_a_foreign_answer_names_type_flaw_and_beginning_as_it_came() -> None:
-    found, _ = parse_problem(reply(b"\x1b[2J<h1>" + b"x" * 500, "text/html", 502, flaw="it broke off"))
-    assert found.detail == f"text/html; it broke off; it begins: \x1b[2J<h1>{'x' * 192}"
+def test_the_detail_of_a_foreign_answer_names_type_flaw_and_beginning_in_one_line() -> None:
+    page = b"<html>\r\n  \x1b[2J<h1>" + b"x" * 500
+    found, _ = parse_problem(reply(page, "text/html", 502, flaw="it broke off"))
+    assert found.detail == f"text/html; it broke off; it begins: <html> \x1b[2J<h1>{'x' * 185}"
     assert parse_problem(reply(b" \n", None, 502))[0].detail == "no content type; the body is empty"
 
 

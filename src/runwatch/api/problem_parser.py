@@ -46,9 +46,10 @@ def parse_problem(response: HttpResponse) -> tuple[Problem, bool]:
 
 
 def describe_body(response: HttpResponse) -> str:
-    """Describe an unexpected body: its flaw, its content type and how it begins. The result is not safe text."""
+    """Describe an unexpected body in one line: its flaw, its content type and how it begins. Not safe text."""
     media_type = response.headers.get("content-type") or "no content type"
-    begin = redact(response.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace")).strip()[:EXCERPT_CHARACTERS]
+    text = redact(response.body[: EXCERPT_CHARACTERS * 8].decode("utf-8", "replace"))
+    begin = " ".join(text.split())[:EXCERPT_CHARACTERS]
     parts = [media_type[:EXCERPT_CHARACTERS], response.flaw, f"it begins: {begin}" if begin else "the body is empty"]
     return "; ".join(part for part in parts if part)
 

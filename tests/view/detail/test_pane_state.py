@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runwatch.api.errors import ServiceStoppedError
+from runwatch.records.problem import NOT_A_PROBLEM, Problem, synthetic_problem
 from runwatch.records.receipt import Receipt
 from runwatch.store.state.changes import ReadFailure, read_failure_from_error
 from runwatch.store.state.failure_kind import FailureKind
@@ -118,3 +119,14 @@ def test_a_first_read_that_was_refused_is_not_loading_for_ever() -> None:
     assert pane_status(PaneState(LoadState.LOADING, failure=failure), CONTEXT).text == "not read · Too many requests"
     again = PaneState(LoadState.LOADING, failure=failure, waiting_s=0.2)
     assert pane_status(again, CONTEXT).text == "loading…"
+
+
+def test_a_list_in_whose_place_a_page_of_another_program_came_may_be_hidden_by_a_proxy() -> None:
+    def said(problem: Problem) -> str:
+        failure = ReadFailure(FailureKind.NOT_OFFERED, "Not found", problem=problem)
+        return empty_state_lines(VERIFIERS, PaneState(LoadState.NOT_OFFERED, failure=failure), CONTEXT, str)[0]
+
+    assert said(builders.problem("not_found", status=404)) == "This service offers no list of output checks."
+    assert said(synthetic_problem(NOT_A_PROBLEM, "", 404, "")).endswith(
+        "or a proxy in between hides it: an answer of another program (404) came."
+    )

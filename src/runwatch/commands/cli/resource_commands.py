@@ -272,9 +272,7 @@ def find_resource_command(entry: ResourceEntry, word: str) -> CommandSpec:
 
 def _list_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
     flags = (*_server_flags(spec), *LIST_OPTIONS)
-    return CommandSpec(
-        path, spec.list_summary or f"list {_title(spec)}", "commands.resources:list_records", flags=flags
-    )
+    return CommandSpec(path, spec.list_summary or f"list {spec.plural}", "commands.resources:list_records", flags=flags)
 
 
 def _show_verb(path: tuple[str, ...], spec: ResourceSpec[Any]) -> CommandSpec:
@@ -367,14 +365,8 @@ def _server_flags(spec: ResourceSpec[Any]) -> Iterator[OptionSpec]:
         what, metavar = (kind, "ID") if kind else (name.replace("_", " "), name.upper())
         choices = () if field is None else field.choices
         flag = f"--{name.replace('_', '-')}"
-        yield OptionSpec(flag, f"only {_title(spec)} of this {what}", metavar, choices=choices, names=kind)
+        yield OptionSpec(flag, f"only {spec.plural} of this {what}", metavar, choices=choices, names=kind)
     if "status" in spec.record.MEMBERS:
         yield STATUS
     if "since" in filters:
         yield SINCE
-
-
-def _title(spec: ResourceSpec[Any]) -> str:
-    """Return the name of the records for use in a sentence."""
-    title = spec.title
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]

@@ -115,7 +115,7 @@ def records_text(spec: ResourceSpec[Any], ids: list[str], glyphs: Glyphs) -> Saf
     """Name one record, or count several."""
     if len(ids) == 1:
         return line(f"{spec.singular} {short_id(ids[0], glyphs)}")
-    return line(f"{grouped_number(len(ids))} {spec.name}")
+    return line(f"{grouped_number(len(ids))} {spec.plural}")
 
 
 def _member(raw: Mapping[str, Any], path: str) -> str:

@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from runwatch.records.problem import NOT_A_PROBLEM
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.store.state.failure_kind import FailureKind
@@ -210,8 +211,12 @@ def empty_state_lines(
             )
         case LoadState.NOT_OFFERED:
             shown = {Run: "Runs", Receipt: "Receipts of runs"}.get(spec.record)
+            problem = None if failure is None else failure.problem
+            said = f"This service offers no list of {spec.plural}"
+            if problem is not None and problem.code == NOT_A_PROBLEM:
+                said += f", or a proxy in between hides it: an answer of another program ({problem.status}) came"
             return (
-                line(f"This service offers no list of {spec.name}."),
+                line(f"{said}."),
                 line(
                     f"Other screens keep working; {refresh} retries."
                     if shown is None
@@ -222,7 +227,7 @@ def empty_state_lines(
             since = "" if state.since is None else f" since {time_of_day(state.since, context)}"
             status = "" if failure is None or failure.problem is None else f" ({failure.problem.status})"
             return (
-                line(f"The service lists no {spec.name}{since}{status}. What is known of them is from before."),
+                line(f"The service lists no {spec.plural}{since}{status}. What is known of them is from before."),
                 line(again or f"The console looks again automatically; {refresh} looks now."),
             )
         case LoadState.ERROR:

@@ -297,6 +297,12 @@ class ResourceSpec(Generic[S]):
         return line(f"{self.singular} {self.short_name(subject, glyphs)}")
 
     @property
+    def plural(self) -> str:
+        """The title within a sentence, such as ``saved models``; names such as GitHub keep their capitals."""
+        first = self.title.partition(" ")[0]
+        return self.title if first[1:] != first[1:].lower() else f"{self.title[:1].lower()}{self.title[1:]}"
+
+    @property
     def is_local(self) -> bool:
         """Whether the records come from the local journal instead of the service."""
         return self.record.WIRE is None
