@@ -105,7 +105,8 @@ class UsageReconciler:
         today = self._session.clock.now().astimezone(UTC).date().isoformat()
         days = comparable_days(sums, today, is_whole=is_whole)
         if days is None:
-            return line("not compared: no day has all its receipts loaded")
+            lacks = "there is no receipt" if is_whole and not sums.total.count else "no day has all its receipts loaded"
+            return line(f"not compared: {lacks}")
         report = ReportQuery("getUsage", Usage, (("from", days[0]), ("to", days[1])))
         self._reports.show(report)
         collection = self._session.store.collection(self._session.scope.profile, report.kind)

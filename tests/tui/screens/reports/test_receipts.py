@@ -212,6 +212,13 @@ async def test_receipts_that_were_never_read_have_no_sum(tmp_path: Path) -> None
         assert "0.00 USD" not in driven.text
 
 
+async def test_without_a_receipt_the_totals_say_so(tmp_path: Path) -> None:
+    async with console(ScriptedService(), tmp_path, size=NARROW, open_at="receipts") as driven:
+        await driven.comes("spend 0.00 USD")
+        await driven.reaches("not compared: there is no receipt", "dollar_sign")
+        assert driven.lines[1].strip() == "Receipts › Spend"
+
+
 async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:
     async with console(service(days=(("2026-11-21", 0.12),)), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.shows("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")

@@ -94,8 +94,7 @@ class ReceiptsScreen(ResourceScreen):
 
     def breadcrumbs(self) -> Sequence[str]:
         """Return the totals instead of a receipt while they are shown."""
-        title, *record = super().breadcrumbs()
-        return (title, *(["Spend"] if record and self._shows_spend else record))
+        return (self.spec.title, "Spend") if self._shows_spend and self._is_opened else super().breadcrumbs()
 
     def action_add(self) -> None:
         """Add run ids to the watch list; their receipts are read one by one."""
