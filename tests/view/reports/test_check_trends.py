@@ -95,6 +95,8 @@ def test_every_check_is_in_one_line_that_leads_to_it() -> None:
     (section,) = overview_section(found, {CHECK: resources.verifier()}, lambda _: 70, CONTEXT)
     assert section.lines[0].text == "▁█  50 % of 4, by day 0 % to 100 %, 1 could not run"
     assert entry.target == (Verifier.KIND, CHECK)
+    (section,) = overview_section(found, {}, lambda _: 20, CONTEXT)
+    assert section.title == "Output checks, pass rate", "without room for days"
 
 
 def test_a_cell_is_the_same_day_for_each_check_and_equal_names_have_their_ids() -> None:
@@ -120,7 +122,8 @@ def test_a_name_without_room_beside_it_is_cut_in_its_middle() -> None:
         return 60 - widest - 3 if widest else 58 if labels else 60
 
     (section,) = overview_section(summary(day("2026-11-20", 1, 1, activity="platform_baseline")), {}, room_of, CONTEXT)
-    assert section.lines[0].label == "vrf_7c1…atform"
+    assert section.lines[0].label == "vrf_7c1e, basel…f the platform"
+    assert section.title == "Output checks, pass rate by day"
 
 
 def test_a_check_that_is_not_listed_leads_nowhere() -> None:

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
+from runwatch.base.text import cell_width
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, fit_labels
@@ -19,7 +20,7 @@ from runwatch.view.detail.plots import draw_sparkline
 from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id, tell_apart
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import fit, line, plain_decimal
+from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, plain_decimal
 
 CUSTOMER: Final = "customer"
 
@@ -30,6 +31,12 @@ ACTIVITY_TEXTS: Final[Mapping[str, str]] = {
 }
 
 SPARK_CELLS: Final = 30
+
+_AROUND_CELLS: Final = 6
+"""Cells before a pass rate, and of the sign of a link behind it."""
+
+_LABEL_GAP_CELLS: Final = 3
+"""Cells around a label of a detail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +114,18 @@ def overview_section(
     if not found:
         return []
     names = [line(_name(trend, checks, context)) for trend in found]
-    labels = fit_labels(
-        tell_apart(names, [trend.verifier_id for trend in found], context.glyphs), room_of, context.glyphs
-    )
+    names = tell_apart(names, [trend.verifier_id for trend in found], context.glyphs)
     by_day = [{_date(day): day.pass_rate for day in trend.days} for trend in found]
     last = max((day for days in by_day for day in days if day), default=None)
     first = min((day for days in by_day for day in days if day), default=None)
     longest = 0 if first is None or last is None else min(SPARK_CELLS, (last - first).days + 1)
     listed = [last - timedelta(days=back) for back in range(longest - 1, -1, -1)] if last else []
-    room = room_of(labels) - 6
-    words = [pass_rate_text(trend, has_days=True) for trend in found]
-    if max(map(len, words)) + longest > room:
-        words = [pass_rate_text(trend) for trend in found]
+    words = [pass_rate_text(trend) for trend in found]
+    labels, room = _fit_names(names, longest + max(map(len, words)) + _AROUND_CELLS, room_of, context)
+    room -= _AROUND_CELLS
+    with_days = [pass_rate_text(trend, has_days=True) for trend in found]
+    if max(map(len, with_days)) + longest <= room:
+        words = with_days
     widest = max(map(len, words))
     cells = max(0, min(longest, room - widest))
     lines = []
@@ -130,7 +137,21 @@ def overview_section(
             # Links are padded, so that their signs are aligned.
             text = text.ljust(min(widest, room))
         lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
-    return [DetailSection(line("Output checks, pass rate by day"), tuple(lines))]
+    by_days = " by day" if cells else ""
+    return [DetailSection(line(f"Output checks, pass rate{by_days}"), tuple(lines))]
+
+
+def _fit_names(
+    names: Sequence[SafeText], value_cells: int, room_of: WidthOf, context: RenderContext
+) -> tuple[list[SafeText], int]:
+    """Return the names, cut where they are too long, and the cells beside them: names may take half of a line whose
+    value has room in the rest, as a detail then puts it beside them.
+    """
+    labels, room = fit_labels(names, room_of, context.glyphs), room_of(())
+    most = min(max(map(cell_width, names)), room // 2, room - _LABEL_GAP_CELLS - value_cells)
+    if most <= max(map(cell_width, labels)):
+        return labels, room_of(labels)
+    return [elide_middle(name, most, context.glyphs.ellipsis) for name in names], room - _LABEL_GAP_CELLS - most
 
 
 def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
