@@ -51,8 +51,12 @@ async def test_runs_of_two_profiles_stand_in_one_list_and_open_in_their_own(tmp_
         home.runs[0].update(status="completed", completed_at=AT)
         await driven.comes("✓ completed", 60)
         await driven.select("ex_home")
+        assert driven.lines[-1].count("enter ") == driven.lines[-1].count("enter open") == 1
         await driven.reaches("enter goes there", "enter")
-        await driven.press("enter")
+        assert driven.lines[-1].count("enter ") == driven.lines[-1].count("enter go to its profile") == 1
+        await driven.press("up")
+        assert "enter " not in driven.lines[-1], "a heading opens nothing"
+        await driven.press("down", "enter")
         await driven.until(lambda: driven.app.profile_name == "home", "the run's own profile")
         await driven.shows("Runs › ex_home")
 

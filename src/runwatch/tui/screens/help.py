@@ -23,7 +23,6 @@ from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen, CoveringScreen
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
-from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.bars.tab_bar import TabBar
 from runwatch.tui.widgets.lists.detail_layout import LABEL_CELLS, LINK_CELLS
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
@@ -87,6 +86,7 @@ class HelpScreen(CoveringScreen):
 
     BINDINGS = make_bindings("screen.filter", "screen.next_tab", "screen.previous_tab")
     AUTO_FOCUS = "#help-text"
+    HINTS = (("detail.open", "open"), ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
     def __init__(
         self, active: Collection[str], crumbs: Sequence[str], columns: Sequence[DetailSection], topic: str = ""
@@ -107,10 +107,6 @@ class HelpScreen(CoveringScreen):
     def breadcrumbs(self) -> Sequence[str]:
         """Return the path of the opening screen, ``Help``, and the manual page if one is open."""
         return (*self._crumbs, "Help", *([self._page.topic] if self._page is not None else []))
-
-    def hints(self) -> Sequence[KeyHint]:
-        leads = [("detail.open", "open")] if self.query_one(DetailView).has_target else []
-        return (*leads, ("screen.filter", "search"), "screen.next_tab", "screen.back")
 
     def on_mount(self) -> None:
         if self._wanted_page is not None:

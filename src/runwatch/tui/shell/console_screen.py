@@ -24,6 +24,7 @@ from runwatch.tui.widgets.bars.breadcrumbs import Breadcrumbs
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.header_bar import HeaderBar, HeaderInfo
 from runwatch.tui.widgets.bars.status_bar import NOTICE_S, KeyHint, StatusBar
+from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.detail.pane_state import empty_state_lines, hold_text, limit_wait_text, pane_status
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.format import time_of_day
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 _QUIT: Final = "app.quit"
 _PROFILE: Final = "app.profile"
+
+_OPENING: Final = frozenset({"list.open", "detail.open"})
+"""What enter does in a list and in a detail."""
 
 _NOT_CONNECTED: Final = "The service is not connected yet."
 _ON_A_FILE: Final = "A file is open instead of a service; nothing can be sent or saved."
@@ -318,6 +322,10 @@ class ConsoleScreen(Screen[None]):
                 self.query_one(StatusBar).show_hints(bar.HINTS, is_prompt=True)
                 return
         hints = [hint for hint in self.hints() if self.offers(action_of(hint))]
+        label = self.focused.enter_label if isinstance(self.focused, LineList) else None
+        if label is not None:
+            hints = [hint for hint in hints if action_of(hint) not in _OPENING]
+            hints[:0] = [("detail.open", label)] if label else []
         if self.is_at_root and not self.console.history.is_followed:
             # Here esc has nothing to go back to.
             hints = [hint for hint in hints if hint != "screen.back"]

@@ -69,7 +69,9 @@ class ProblemsScreen(ResourceScreen):
     # Layout.
 
     def detail_pane(self) -> Pane:
-        return ProblemPanel(id="detail")
+        panel = ProblemPanel(id="detail")
+        panel.has_next_step = True
+        return panel
 
     def filter_bar(self, complete: Completer) -> FilterBar:
         return ProblemFilterBar(complete, id="filter")

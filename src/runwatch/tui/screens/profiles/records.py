@@ -99,7 +99,7 @@ class MultiProfileListScreen(MultiProfileBase):
     """A list read from the services of several profiles, of a resource as it is listed for one."""
 
     HINTS: ClassVar[Sequence[KeyHint]] = (
-        "list.open", ("detail.open", "go to its profile"), "screen.filter", "screen.copy", "screen.compare",
+        "list.open", "screen.filter", "screen.copy", "screen.compare",
         "screen.export", "screen.raw", "screen.refresh", "screen.back",
     )  # fmt: skip
 
@@ -171,6 +171,11 @@ class MultiProfileListScreen(MultiProfileBase):
                 for section in self.fields_of(row, context)
             ),
         ]
+
+    def all_hints(self) -> Sequence[KeyHint]:
+        """Return the hints; in the detail, only the line of the profile opens something."""
+        is_in_detail = isinstance(self.focused, DetailView)
+        return (("detail.open", "go to its profile"), *self.HINTS[1:]) if is_in_detail else self.HINTS
 
     # Events.
 

@@ -79,7 +79,7 @@ class DetailView(LineList, inherit_bindings=False):
         """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
 
     class HintsChanged(Message):
-        """The cursor came into a plot or left it."""
+        """The cursor came into a plot or left it, or enter does something else on its line than on the one before."""
 
     def __init__(self, *, about: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
@@ -92,7 +92,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._wanted_lead: type | None = None
         self._places: dict[FoldKey, PlotPlace] = {}
         self._known_cells = 0
-        self._was_in_plot = False
+        self._hinted: tuple[bool, str | None] = False, None
 
     # Called by the screen.
 
@@ -184,9 +184,18 @@ class DetailView(LineList, inherit_bindings=False):
         return bool(self._rows) and self._rows[self._cursor].plot is not None
 
     def cursor_moved(self) -> None:
-        was_in_plot, self._was_in_plot = self._was_in_plot, self._is_in_plot
-        if self._was_in_plot != was_in_plot:
+        self._update_hints()
+
+    def _update_hints(self) -> None:
+        before, self._hinted = self._hinted, (self._is_in_plot, self.enter_label)
+        if self._hinted != before:
             self.post_message(self.HintsChanged())
+
+    @property
+    def enter_label(self) -> str | None:
+        """The screen's word for a link, and that for a folded part."""
+        head = self._rows[self._cursor].head if self._rows else None
+        return None if self.has_target else "unfold" if head is not None and head.is_folded else ""
 
     @property
     def has_target(self) -> bool:
@@ -378,6 +387,7 @@ class DetailView(LineList, inherit_bindings=False):
             self.refresh()
             if is_in_sight:
                 self.show_cursor()
+        self._update_hints()
 
     def _rows_in(self, room: int) -> list[DetailRow]:
         """Return the rows of the fields at a width of ``room`` cells."""

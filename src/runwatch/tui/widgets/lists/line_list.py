@@ -108,6 +108,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the whole of a text that is cut where the mouse is; ``None`` if nothing is cut there."""
         return None
 
+    @property
+    def enter_label(self) -> str | None:
+        """What enter does on the line under the cursor: ``None`` for what the screen says, empty for nothing."""
+        return None
+
     def cursor_moved(self) -> None:
         """Handle a cursor move to another line."""
 

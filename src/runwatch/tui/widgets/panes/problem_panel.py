@@ -48,6 +48,9 @@ class ProblemPanel(Pane):
     entry: ProblemEntry | None = None
     """The problem shown."""
 
+    has_next_step = False
+    """Whether the screen does the next step that is asked for."""
+
     def compose(self) -> ComposeResult:
         yield _Fields()
 
@@ -185,6 +188,11 @@ class ProblemPanel(Pane):
 
 class _Fields(DetailView, inherit_bindings=False):
     BINDINGS = make_bindings("detail")
+
+    @property
+    def enter_label(self) -> str | None:
+        does_step = isinstance(self.parent, ProblemPanel) and self.parent.has_next_step
+        return None if self.has_target else "next step" * does_step
 
     def line_opened(self) -> None:
         if self.has_target:
