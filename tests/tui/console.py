@@ -325,7 +325,7 @@ async def console(
 
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
 _RATE: Final = re.compile(
-    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))*   |requests )(?P<rate>\d+)(?P<limit>(?: of (?:about )?\d+)?)"
+    r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))* {3}|requests )(?P<free> *)(?P<rate>\d+)(?P<limit>(?: of (?:about )?\d+)?)"
     r"(?P<unit> (?:requests/min|req/min|a minute))(?P<slowed>(?:, slowed to \d+)?)"
     r"|within (?P<left>\d+) requests left this minute"
 )
@@ -344,7 +344,7 @@ def _same_rate(match: re.Match[str]) -> str:
     if match["rate"] is None:
         return re.sub(r"\d", "0", match[0])
     rate = f"0 of 0{match['unit']}" if match["slowed"] else f"0{re.sub('[0-9]', '0', match['limit'])}{match['unit']}"
-    said = "".join(match[part] for part in ("rate", "limit", "unit", "slowed"))
+    said = "".join(match[part] for part in ("free", "rate", "limit", "unit", "slowed"))
     spare, text = " " * (len(said) - len(rate)), f"{match['before']}{rate}"
     return f"{match['gap']}{text}{spare}" if match["before"] == "requests " else f"{match['gap']}{spare}{text}"
 

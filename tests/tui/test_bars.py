@@ -38,11 +38,11 @@ def held(seconds: float) -> HeaderInfo:
         (
             120,
             " local  read and write  127.0.0.1:40213  key file key_A1b2"
-            + " " * 19
-            + "● live   18 of 60 requests/min   12:04 UTC",
+            + " " * 18
+            + "● live    18 of 60 requests/min   12:04 UTC",
         ),
         (99, " local  read and write  127.0.0.1:40213  key key_A1b2   ● live   18 of 60 requests/min   12:04 UTC"),
-        (90, " local  read and write  127.0.0.1:40213        ● live   18 of 60 requests/min   12:04 UTC"),
+        (90, " local  read and write  127.0.0.1:40213       ● live    18 of 60 requests/min   12:04 UTC"),
         (80, " local  read and write  127.0.0.1:40213   ● live   18 of 60 req/min   12:04 UTC"),
     ],
 )
@@ -51,6 +51,20 @@ async def test_the_context_names_service_mode_key_connection_and_budget(width: i
     async with app.run_test(size=(width, 20)) as pilot:
         await pilot.pause()
         assert lines_of(app)[0] == shown
+
+
+async def test_the_state_of_the_connection_stays_where_it_is_when_the_number_of_requests_grows() -> None:
+    rows = []
+    for number in (4, 13, 132):
+        header = samples.header()._replace(
+            requests=line(f"{number} requests/min"), short_requests=line(f"{number} req/min")
+        )
+        app = Stage(HeaderBar(header))
+        async with app.run_test(size=(120, 20)) as pilot:
+            await pilot.pause()
+            rows.append(lines_of(app)[0])
+    assert len({row.index("● live") for row in rows}) == 1
+    assert all(f" {number} requests/min" in row for number, row in zip((4, 13, 132), rows, strict=True))
 
 
 async def test_tabs_without_room_are_whole_ones_around_the_active_one() -> None:

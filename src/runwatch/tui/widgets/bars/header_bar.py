@@ -21,6 +21,9 @@ HOST_CELLS: Final = 40
 KEY_CELLS: Final = (48, 32)
 """Of a key's source and id: as much as is useful, and as much as must fit if the id is not known."""
 
+NUMBER_CELLS: Final = 3
+"""Cells kept free for the number of requests, where there is room, so that the state before it does not move."""
+
 _SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", "mode", "connection", "profile")
 """Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
@@ -127,6 +130,10 @@ class HeaderBar(Bar):
             short, right["requests"] = right["requests"], whole
             if not fits():
                 right["requests"] = short
+        if (part := right.get("requests")) is not None:
+            number = part.pieces[0][0].partition(" ")[0]
+            free = width - MIN_GAP - measure_parts([*left.values()]) - measure_parts([*right.values()])
+            right["requests"] = part._replace(gap=part.gap + max(0, min(free, NUMBER_CELLS - len(number))))
         return [*left.values()], [*right.values()]
 
     def _shorter_parts(self) -> dict[str, Sequence[BarPart]]:
