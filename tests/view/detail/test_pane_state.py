@@ -99,6 +99,8 @@ def test_a_list_that_failed_says_that_it_is_being_read_again(load: LoadState) ->
     # Of a lost service, each try would come and go.
     lost = state._replace(load=LoadState.OFFLINE, is_lost=True)
     assert "again…" not in f"{pane_status(lost, CONTEXT).text}{empty_state_lines(RECEIPTS, lost, CONTEXT, str)}"
+    never = lost._replace(age_s=None, since=CONTEXT.now)
+    assert pane_status(never, CONTEXT).text == f"not read since {time_of_day(CONTEXT.now, CONTEXT)}"
 
 
 def test_a_list_that_is_withdrawn_has_old_rows_and_says_since_when() -> None:

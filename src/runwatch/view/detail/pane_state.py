@@ -82,7 +82,9 @@ def _state_texts(state: PaneState, context: RenderContext) -> list[str]:
             what = outage_text(state.failure) if state.load is LoadState.OFFLINE else state.load.value
             since = "" if state.since is None else f"since {time_of_day(state.since, context)}"
             aged = [age and f"data {age} old", _again_text(state, context)]
-            return aged if state.is_lost else [what, *aged, since]
+            if not state.is_lost:
+                return [what, *aged, since]
+            return aged if age else [" ".join(filter(None, ("not read", since))), *aged]
         case LoadState.RATE_LIMITED:
             return [age and f"updated {freshness_text(state.age_s)}", f"held {elapsed_clock(state.hold_s)}"]
         case LoadState.STALE:
