@@ -38,7 +38,10 @@ AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](
             "reason|status_reason", lambda it: it.status_reason or None, format=status_reason_cell, hide_order=4,
             min_cells=10, whole_first=True,
         ),
-        column("url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48, is_extra=True),
+        column(
+            "url|endpoint_url", title="endpoint", hide_order=2, min_cells=16, max_cells=48, keeps_difference=True,
+            is_extra=True,
+        ),
         id_column("agent|id|arm_id=id", hide_order=1, whole_first=False, is_extra=True),
     ),
     sections=(

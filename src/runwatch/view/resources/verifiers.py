@@ -109,8 +109,14 @@ VERIFIERS: Final[ResourceSpec[Any]] = ResourceSpec[Verifier](
             "days|days_remaining=connection.days_remaining", title="days left", cell=_days, align="right", hide_order=5,
             min_cells=9,
         ),
-        column("classes|input_data_classes", title="data classes", format=joined_cell, hide_order=4, min_cells=12),
-        column("url=endpoint.url", title="endpoint", hide_order=1, min_cells=16, max_cells=48, is_extra=True),
+        column(
+            "classes|input_data_classes", title="data classes", format=joined_cell, hide_order=4, min_cells=12,
+            is_extra=True,
+        ),
+        column(
+            "url=endpoint.url", title="endpoint", hide_order=1, min_cells=16, max_cells=48, keeps_difference=True,
+            is_extra=True,
+        ),
         id_column("verifier|id|verifier_id=id", hide_order=3, whole_first=False, is_extra=True),
     ),
     fields=fields("revision stops|stop_at=connection.stop_at"),
