@@ -46,6 +46,15 @@ async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(tmp_
         await driven.shows("/v1/executions/ex_later")
 
 
+async def test_a_list_without_a_row_offers_nothing_to_copy(tmp_path: Path) -> None:
+    async with console(service(), tmp_path, open_at="requests") as driven:
+        await driven.shows("copy curl")
+        await driven.press("slash")
+        await driven.type("path:nowhere")
+        await driven.press("enter")
+        await driven.until(lambda: "copy" not in driven.lines[-1] and "filter" in driven.lines[-1], "the hints")
+
+
 async def test_at_80_columns_a_request_of_another_profile_names_it_and_the_time_of_day_is_never_cut(
     tmp_path: Path,
 ) -> None:

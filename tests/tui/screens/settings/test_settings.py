@@ -157,6 +157,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         await driven.press("escape")
         assert screen.table.select("theme")
         assert isinstance(driven.app.screen, SettingsScreen)
+        await driven.until(lambda: "enter change" in driven.lines[-1] and "T test" not in driven.lines[-1], "its keys")
         seen = []
         for _ in range(5):
             await driven.press("greater_than_sign")

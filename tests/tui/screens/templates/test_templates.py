@@ -352,6 +352,9 @@ async def test_a_plan_that_cannot_be_applied_says_beside_its_next_action_that_en
         await driven.reaches(re.compile(f"▸ next action +test_connection   {does}"), "enter")
         assert "the reasons are below.  " in driven.text
         assert ("run next action" in driven.text) is not read_only
+        # Only the line of the next action leads somewhere.
+        await driven.press("up")
+        await driven.until(lambda: "enter " not in driven.lines[-1], "the hint to go")
 
 
 async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_application(tmp_path: Path) -> None:

@@ -31,9 +31,10 @@ class RequestsScreen(ResourceScreen):
         super().__init__(REQUESTS, source)
         self._kept_s = 0
 
-    def hints(self) -> Sequence[KeyHint]:
+    def all_hints(self) -> Sequence[KeyHint]:
         own: tuple[KeyHint, ...] = ("list.open", "screen.filter", "screen.copy_curl", ("screen.copy", "copy path"))
-        return (*own, *(hint for hint in super().hints() if hint not in {"list.open", "screen.filter", "screen.copy"}))
+        usual = super().all_hints()
+        return (*own, *(hint for hint in usual if hint not in {"list.open", "screen.filter", "screen.copy"}))
 
     def tick(self) -> None:
         """Redraw ages only every few seconds: all visible rows are recent, so each would change every second."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from textual.widget import Widget
@@ -24,9 +24,9 @@ from runwatch.tui.screens.settings.settings_menus import (
     removal_menu,
     validate_setting,
 )
-from runwatch.tui.shell.console_screen import ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen, action_of
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
-from runwatch.tui.widgets.bars.status_bar import StatusBar
+from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.tui.widgets.inputs.value_editor import ValueEditor
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.lists.record_table import RecordTable
@@ -114,6 +114,17 @@ class SettingsScreen(ConsoleScreen):
         they can.
         """
         return not self.console.is_web if id in _CHANGING else super().offers(id)
+
+    def hints(self) -> Sequence[KeyHint]:
+        """Return the hints without the keys that do nothing with the row at the cursor."""
+        row = self.row
+        works = {
+            "list.open": row is not None and bool(row.choices or row.edits),
+            "screen.destroy": row is not None and bool(row.removes),
+            "screen.test": row is not None and bool(row.profile),
+            "screen.copy": row is not None and bool(row.edits),
+        }
+        return [hint for hint in self.HINTS if works.get(action_of(hint), True)]
 
     def on_mount(self) -> None:
         """Show the values, and look up the sources of keys."""
@@ -241,6 +252,7 @@ class SettingsScreen(ConsoleScreen):
 
     def on_record_table_row_highlighted(self, message: RecordTable.RowHighlighted) -> None:
         self._show_about()
+        self.show_hints()
 
     def action_filter(self) -> None:
         """Show only rows that contain the typed text in key, value or description."""

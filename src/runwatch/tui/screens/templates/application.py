@@ -95,11 +95,12 @@ class ApplicationScreen(CoveringScreen):
         return (*self._crumbs, self._template_id, "Application" if self._application_id else "Plan")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints; on a read-only profile only links are opened."""
-        opens = "open" if is_read_only(self.console) else "run next action"
+        """Return the hints, the first only on a line that leads somewhere."""
+        target = self.query_one(DetailView).target
+        does = isinstance(target, NextActionTarget) and not is_read_only(self.console)
         return (
-            ("detail.open", opens), ("screen.actions", "actions"), ("screen.copy", "copy value"), "screen.refresh",
-            "screen.raw", "screen.back",
+            *([("detail.open", "run next action" if does else "open")] if target is not None else ()),
+            ("screen.actions", "actions"), ("screen.copy", "copy value"), "screen.refresh", "screen.raw", "screen.back",
         )  # fmt: skip
 
     # Events.
@@ -280,6 +281,7 @@ class ApplicationScreen(CoveringScreen):
             sections = build_sections(spec, record, self.console.render_context())
             shown_sections = without_changes(sections) if is_read_only(self.console) else sections
             view.show(shown_sections, self._links(record), head=head)
+        self.show_hints()
         self._show_edge()
 
     def _nothing(self) -> list[DetailSection]:

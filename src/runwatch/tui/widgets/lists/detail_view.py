@@ -198,9 +198,13 @@ class DetailView(LineList, inherit_bindings=False):
         return None if self.has_target else "unfold" if head is not None and head.is_folded else ""
 
     @property
+    def target(self) -> object | None:
+        """The link target of the row under the cursor; ``None`` if it has none."""
+        return self._rows[self._cursor].target if self._rows else None
+
+    @property
     def has_target(self) -> bool:
-        """Whether the row under the cursor has a link target."""
-        return bool(self._rows) and self._rows[self._cursor].target is not None
+        return self.target is not None
 
     # Drawing.
 
