@@ -34,7 +34,10 @@ MAX_PATH_CELLS: Final = 36
 """Maximum width of a path beside values; a longer one is shown above them. It leaves room for two ids of 36 cells."""
 
 GAP: Final = 2
-"""Cells between two parts of a row; the values in a narrow window have one, so that two ids fit 80 columns."""
+"""Cells between two parts of a row; the values have one where two ids fit only so, as in 80 columns."""
+
+_ID_CELLS: Final = 36
+"""Cells of an id."""
 
 _SIGN_CELLS: Final = 2
 """Cells of the sign before a path, with a space."""
@@ -77,10 +80,10 @@ class DiffView(LineList, inherit_bindings=False):
     def draw_head(self, row: int, width: int, style: Style) -> list[Segment]:
         if not self._rows:
             return []
-        room = self._value_cells(width - MARGIN)
+        room, gap = self._value_cells(width - MARGIN), self._gap(width - MARGIN)
         left, right = (fit(head, room, mark=get_app(self).glyphs.ellipsis) for head in self._heads)
         before = line(" " * (MARGIN + self._path_cells), None)
-        return [to_segment(before, style), self.piece(line(f"{left}{' ' * self._gap}{right}"), ACCENT, style)]
+        return [to_segment(before, style), self.piece(line(f"{left}{' ' * gap}{right}"), ACCENT, style)]
 
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         app = get_app(self)
@@ -108,11 +111,10 @@ class DiffView(LineList, inherit_bindings=False):
         self.refresh()
 
     def _value_cells(self, room: int) -> int:
-        return max(1, (room - self._path_cells - self._gap) // 2)
+        return max(1, (room - self._path_cells - self._gap(room)) // 2)
 
-    @property
-    def _gap(self) -> int:
-        return GAP if self._path_cells > _SIGN_CELLS else 1
+    def _gap(self, room: int) -> int:
+        return GAP if room - self._path_cells >= 2 * _ID_CELLS + GAP else 1
 
     def _rows_of(self, value: ComparedValue, room: int) -> Iterator[_Row]:
         app = get_app(self)
@@ -132,7 +134,7 @@ class DiffView(LineList, inherit_bindings=False):
         roles = [Role.QUIET if side is None or not value.differs else Role.PLAIN for side in (value.left, value.right)]
         for number, (left, right) in enumerate(zip_longest(*sides, fillvalue=_NOTHING)):
             before = first if not number else ((line(" " * self._path_cells), Role.QUIET),)
-            gap = (line(" " * self._gap), Role.QUIET)
+            gap = (line(" " * self._gap(room)), Role.QUIET)
             yield _Row((*before, (fit(left, cells), roles[0]), gap, (right, roles[1])), value)
 
 
