@@ -153,7 +153,7 @@ def test_what_belongs_to_another_kind_is_refused_and_a_null_is_not() -> None:
 
 def test_a_model_is_named_in_one_of_two_ways() -> None:
     model = {**COMMON, "kind": "model"}
-    required = "Required for a model without model_deployment_id."
+    required = "Required for a model without a deployment."
     assert errors(ModelArmRequest, model) == {"provider": required, "model_id": required}
     assert errors(ModelArmRequest, {**model, "provider": "x"}) == {"model_id": required}
     assert errors(ModelArmRequest, {**model, "provider": "x", "model_id": "y"}) == {}

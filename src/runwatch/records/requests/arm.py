@@ -52,7 +52,7 @@ class ModelArmRequest(ArmRequest):
     def _one_way_to_name_the_model(cls, value: str | None, info: ValidationInfo) -> str | None:
         bound = info.data.get("model_deployment_id", "")
         if bound is None and value is None:
-            raise ValueError("required for a model without model_deployment_id")
+            raise ValueError("required for a model without a deployment")
         return value
 
 

@@ -73,12 +73,12 @@ _AFTER_FAILURE: Final = {
 }
 
 _BY_STATE: Final = {
-    "applying": ("wait", "It continues by itself; refresh it."),
-    "consent_pending": ("enter_credential", "Enter the source's key on its private page; then read this again."),
-    "arm_ready": ("wait", "A test run is on its way; read it again."),
+    "applying": ("wait", "It continues by itself."),
+    "consent_pending": ("enter_credential", "Enter the source's key on its private page."),
+    "arm_ready": ("wait", "A test run is on its way."),
     "echo_proved": ("authorize_{lane}_live_proof", "Authorize one bounded live run with live_proof.digest."),
-    "live_queued": ("wait", "The live run waits for its turn; read it again."),
-    "live_running": ("wait", "The live run is on its way; read it again."),
+    "live_queued": ("wait", "The live run waits for its turn."),
+    "live_running": ("wait", "The live run is on its way."),
     "action_required": ("refresh_{lane}_readiness", "Fix the cause named by failure_code, then refresh."),
     "failed_safe": ("approve_plan", "The application has ended. Make a new plan."),
 }

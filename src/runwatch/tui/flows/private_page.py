@@ -137,7 +137,7 @@ class PrivatePageDialog(Dialog[None]):
         entry = self._entry
         age = self._end_text(self._response.get("expires_at"))
         title = line(", ".join(filter(None, ("Private page", entry.step))))
-        with Pane(edge=BorderText(title=title, age=age, counters=(label_span("tab moves  esc cancels"),))):
+        with Pane(edge=BorderText(title=title, age=age, counters=(label_span("tab moves  esc closes"),))):
             if self._address is None:
                 yield Static(to_content(line(_NO_ADDRESS)))
             else:
@@ -171,7 +171,9 @@ class PrivatePageDialog(Dialog[None]):
             self._say(PageProgress("waiting", "checking progress"))
             start_worker(self, self._watch(), "checking whether the key was entered")
         else:
-            self._say(PageProgress("waiting", "the console cannot see when this is done; the list shows the result"))
+            self._say(
+                PageProgress("waiting", "the console cannot see when this is done; the screen below shows the result")
+            )
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         match event.button.id:

@@ -34,7 +34,7 @@ _COST: Final = FormField(
 )  # fmt: skip
 _WHAT_EVERY_KIND_HAS: Final = (NAME, _TAGS, DATA_CLASSES, _COST)
 _OF_A_MODEL: Final = (
-    FormField(path="model_deployment_id", label="deployment", hint="from Model deployments; or else:",
+    FormField(path="model_deployment_id", label="deployment", hint="from Model deployments, or empty",
         offer=Suggestions(kind=Deployment),
         option=FieldOption(name="--deployment-id", metavar="ID", help="the model deployment to run")),
     FormField(path="provider", label="provider", hint="the provider's name, where no deployment is named",

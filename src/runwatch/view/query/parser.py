@@ -179,7 +179,7 @@ class _Parser:
         if self.text.startswith('"', self.position):
             return self._quoted()
         if _ENDS.match(self.text, self.position):
-            raise QueryError(f"nothing after {before}", self.position, HINT)
+            raise QueryError(f"{before} has no value", self.position, HINT)
         return self._bare()
 
     def _bare(self) -> str:

@@ -248,5 +248,6 @@ async def test_tab_walks_both_panes_and_sample_credit_is_added_through_the_form(
         await driven.press("slash", "escape")
         assert driven.focused is not None
         assert driven.focused.id in seen
+        assert driven.app.console_screen.key_help("screen.new") == "Add sample credit."
         await driven.reaches("Add sample credit", "plus")
         await driven.shows("POST /v1/account/top-up-intents")

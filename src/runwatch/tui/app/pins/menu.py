@@ -15,7 +15,7 @@ from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.local_notes import NoteEditor, SaveResult
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import line
 
 if TYPE_CHECKING:
     from runwatch.tui.app.navigation import NavigatingApp
@@ -113,16 +113,20 @@ def _open_pin_menu(app: NavigatingApp, board: PinBoard, target: PinTarget) -> No
     items = [
         MenuItem(line("Go there"), lambda: app.call_later(board.go_to, index + 1), board.target_text(target)),
         MenuItem(line("Rename"), partial(_rename, app, board, pin), line("an empty name is made of what it leads to")),
-        MenuItem(line("Move up"), _mover(app, board, target, -1), disabled_reason=_at_end(index == 0)),
-        MenuItem(line("Move down"), _mover(app, board, target, 1), disabled_reason=_at_end(index == last)),
+        MenuItem(
+            line("Move up"),
+            _mover(app, board, target, -1),
+            disabled_reason=line("it is the first") if index == 0 else None,
+        ),
+        MenuItem(
+            line("Move down"),
+            _mover(app, board, target, 1),
+            disabled_reason=line("it is the last") if index == last else None,
+        ),
         MenuItem(line("Remove"), lambda: _start(app, _remove(app, board, target)), line("the record itself stays")),
     ]
     title = (label_span(f"Pin {index + 1}   ", Role.PLAIN), label_span(board.label(pin)))
     app.console_screen.open_overlay(Menu(title, items, id="pin-actions"))
-
-
-def _at_end(is_at_end: bool) -> SafeText | None:
-    return line("it is at the end") if is_at_end else None
 
 
 def _mover(app: NavigatingApp, board: PinBoard, target: PinTarget, step: int) -> Callable[[], None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Final
 
 from textual.containers import Container
 from textual.widget import Widget
@@ -52,6 +52,7 @@ class UsageScreen(ReportScreen):
         ("screen.filter", "other period"), ("screen.new", "add credit"), "screen.refresh", "screen.raw", "screen.full",
         "screen.time", "app.quit",
     )  # fmt: skip
+    KEY_HELP: ClassVar[Mapping[str, str]] = {"screen.new": "Add sample credit."}
     CRUMBS = ("Account and usage",)
     DEFAULT_CSS = """
     UsageScreen {
