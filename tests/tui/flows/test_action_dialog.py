@@ -75,11 +75,11 @@ async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_t
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
         await driven.press("plus")
         opened = await form(driven)
-        await burst(driven, *"acmewidgets", "enter")
+        await burst(driven, *"acme/widgets", "enter")
         await driven.until(
             lambda: driven.focused is not None and driven.focused.id == "start", "the button to be reached"
         )
-        assert opened.fields.values() == {"repository": "acmewidgets"}
+        assert opened.fields.values() == {"repository": "acme/widgets"}
 
 
 async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
@@ -140,6 +140,28 @@ async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path:
         await form(driven)
         assert "label         ▸ " in driven.text
         assert "role          │ reader" in driven.text
+
+
+async def test_what_is_typed_into_a_form_is_kept_until_the_service_accepts_it(tmp_path: Path) -> None:
+    made = service(keys=[resources.api_key()])
+    made.say("POST", "/v1/api-keys", Said(200, {**resources.api_key("key_new").raw, "key": "rk_shown_once"}))
+    async with console(made, tmp_path, size=SIZE, open_at="keys") as driven:
+        await driven.press("plus")
+        await form(driven)
+        await driven.type("c")
+        await driven.opens(ResourceScreen, "escape")
+        await driven.reaches("Kept from before", "plus")
+        opened = await form(driven)
+        assert opened.fields.values()["display_name"] == "c"
+        await driven.type("ci")
+        assert opened.fields.values()["display_name"] == "ci", "typing replaces it"
+        await driven.opens(ConfirmDialog, "f2")
+        await driven.reaches("rk_shown_once", "f9")
+        values = [row.index(value) for value in ("key_new", "rk_shown_once") for row in driven.lines if value in row]
+        assert len(set(values)) == 1, "they stand in one column"
+        await driven.opens(ResourceScreen, "escape")
+        await driven.press("escape", "plus")
+        assert (await form(driven)).fields.values()["display_name"] == ""
 
 
 @pytest.mark.parametrize("size", [SIZE, (100, 30), NARROW], ids=lambda size: "x".join(map(str, size)))

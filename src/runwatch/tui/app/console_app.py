@@ -124,6 +124,7 @@ class ConsoleApp(NavigatingApp):
         self.store = Store()
         self.row_marks = {}
         self.list_sorts = {}
+        self.form_drafts = {}
         self.reported_filters = set()
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = self.resolver.target_name() if launch.file is None else FILE_PROFILE
@@ -318,7 +319,7 @@ class ConsoleApp(NavigatingApp):
         open_pin_list(self, self.open_pins())
 
     def action_go_to_pin(self, number: int) -> None:
-        """Go to a pin after all earlier keys were handled; not from a form, whose text would be lost."""
+        """Go to a pin after all earlier keys were handled; not from a form that the user fills in."""
         from runwatch.tui.flows.form_screen import FormScreen
 
         screen = self.console_screen

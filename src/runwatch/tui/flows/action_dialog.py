@@ -100,15 +100,35 @@ def _open(screen: ConsoleScreen, session: ServiceSession, subject: Any, action: 
 
 
 class ActionForm(FormScreen):
-    """The form of an action on a record, or without one."""
+    """The form of an action on a record, or without one. What is typed is kept however the form is left, until the
+    service accepts it.
+    """
 
     def __init__(self, behind: ConsoleScreen, subject: Any | None, action: ResourceAction[Any]) -> None:
         assert action.mutation is not None
         form = build_form(action.mutation, subject)
-        super().__init__(form, form.start, action.mutation.begins_in)
+        console, record_id = behind.console, "" if subject is None else subject.id
+        self._drafts = console.form_drafts
+        self._draft_of = (console.profile_name, action.mutation.operation, action.id, record_id)
+        draft = self._drafts.get(self._draft_of, {})
+        super().__init__(form, {**form.start, **draft}, action.mutation.begins_in)
+        self.is_draft = bool(draft)
         self._behind = behind
         self._subject = subject
         self._action = action
+
+    def typed(self, values: Mapping[str, str]) -> None:
+        """Keep what differs from what the form begins with, so that a record's other values are those it has then."""
+        draft = {id: value for id, value in values.items() if value != self.form.start.get(id, "")}
+        if draft:
+            self._drafts[self._draft_of] = draft
+        else:
+            self._drafts.pop(self._draft_of, None)
+
+    def _forget_draft(self, draft: Mapping[str, str] | None) -> None:
+        """Forget a draft that was accepted, unless the user has typed something else since."""
+        if self._drafts.get(self._draft_of) == draft:
+            self._drafts.pop(self._draft_of, None)
 
     def form_title(self) -> StyledSpans:
         record_id = "" if self._subject is None else self._subject.id
@@ -125,8 +145,15 @@ class ActionForm(FormScreen):
 
     def build_sender(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         return build_action_sender(
-            self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused
-        )
+            self, self._behind, session, self._subject, self._action, body, shown, key=key, refused=self.refused,
+            accepted=partial(self._forget_draft, self._drafts.get(self._draft_of)),
+        )  # fmt: skip
+
+    def dialog_closed(self, dialog: ConfirmDialog) -> None:
+        """Forget the draft of a request with unknown outcome too: it is kept with its key, to be sent again."""
+        if dialog.state == "unknown":
+            self._forget_draft(self._drafts.get(self._draft_of))
+        super().dialog_closed(dialog)
 
     @property
     def _mutation(self) -> Mutation[Any]:
@@ -145,6 +172,7 @@ def build_action_sender(
     *,
     key: str,
     refused: Callable[[RunwatchError], SafeText | None] | None = None,
+    accepted: Callable[[], None] = lambda: None,
 ) -> WriteSender:
     """Build the sender of an action's write, with its dialog.
 
@@ -153,6 +181,7 @@ def build_action_sender(
         body: The exact bytes; ``None`` sends no body.
         shown: The body as a value, for the preview.
         refused: Called with the error of a rejected request; returns the next step for the problem, if any.
+        accepted: Called once the request has succeeded.
     """
     mutation = action.mutation
     assert mutation is not None
@@ -182,14 +211,18 @@ def build_action_sender(
         shown_text = text
         text = replace(text, make_updated=lambda: replace(shown_text, age=list_age(session, operation.record)))
 
+    callbacks = _make_callbacks(behind, session, mutation, subject, shown)
+
+    def done(about: str, response: Any, is_watched: bool) -> None:
+        accepted()
+        callbacks.done(about, response, is_watched)
+
     return WriteSender(
         owner,
         session,
         text,
         [PendingWrite(record_id, WriteRequest(mutation.operation, path, body, key, action.label))],
-        _make_callbacks(behind, session, mutation, subject, shown)._replace(
-            refused=refused, completed=partial(_completed_text, session, action)
-        ),
+        callbacks._replace(done=done, refused=refused, completed=partial(_completed_text, session, action)),
     )
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _NEW_LINE: Final = block("\n")
 
+_DONE: Final = "done"
+"""What the dialog puts before the description of a success."""
+
 
 async def describe_success(
     session: ServiceSession, console: Console, mutation: Mutation[Any], subject: Any, response: Any
@@ -38,10 +41,14 @@ async def describe_success(
     lines = [*mutation.summarize(response if isinstance(response, dict) else {})]
     if mutation.next_step:
         lines.append(("next", insert_keys(mutation.next_step, console.keys.shown)))
+    # The first line begins with the state, whose values stand in the same column.
+    cells = max(len(label) for label in (_DONE, *(label for label, _ in lines)))
+    if outcome:
+        outcome.insert(0, label_span(" " * (cells - len(_DONE))))
     for label, text in lines:
         outcome += [
             (_NEW_LINE, Role.PLAIN),
-            label_span(f"{label}   "),
+            label_span(f"{label:<{cells}}   "),
             (line(add_service(text, console.shell_service), None), Role.PLAIN),
         ]
     if mutation.effect_check is not None:

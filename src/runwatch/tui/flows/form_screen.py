@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
     from runwatch.tui.flows.writes.write_sender import WriteSender
 
+_KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
+
 LONG_TEXT_CHARS: Final = 10_000
 """Texts of this many characters or more are not validated at every key."""
 
@@ -65,6 +67,9 @@ class FormScreen(CoveringScreen):
     """A form with initial values by field id. Subclasses define its subject, open its dialog, and process the result.
 
     The focus starts in ``field``, otherwise in the first one.
+
+    Attributes:
+        is_draft: Whether values are those of a form that was left; the screen says so, and typing replaces them.
     """
 
     NARROW_BELOW = 120
@@ -96,10 +101,12 @@ class FormScreen(CoveringScreen):
         &.-narrow #request {
             display: none;
         }
-        & #unconfirmed {
-            display: none;
+        & #unconfirmed, & #kept {
             height: auto;
             padding: 0 1 1 1;
+        }
+        & #unconfirmed {
+            display: none;
         }
         & #buttons {
             height: 1;
@@ -113,6 +120,7 @@ class FormScreen(CoveringScreen):
         self.form: Final = form
         self._values = {each.id: values.get(each.id, "") for each in form.fields}
         self._begin = field
+        self.is_draft = False
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
@@ -152,8 +160,10 @@ class FormScreen(CoveringScreen):
             TextButton(line("Cancel"), id="leave"),
             id="buttons",
         )
-        warned = Static(id="unconfirmed")
-        fields = FormFields(self.form.fields, self._values, before=(warned, *self.before_fields()), after=(buttons,))
+        before = [Static(id="unconfirmed"), *self.before_fields()]
+        if self.is_draft:
+            before.append(Static(to_content(line(_KEPT), Role.WARN), id="kept"))
+        fields = FormFields(self.form.fields, self._values, before=before, after=(buttons,))
         yield Container(
             Pane(fields, edge=BorderText(title=self.form_title()), id="inputs"),
             Pane(DetailView(id="preview"), edge=BorderText(title=line("Request, exactly as sent")), id="request"),
@@ -175,7 +185,10 @@ class FormScreen(CoveringScreen):
     def on_mount(self) -> None:
         """Show the request, and validate it once the validator is loaded."""
         # At once, because keys may come before the next message, and the first frame marks the field.
-        self.set_focus(self.fields.find_input(self._begin))
+        field = self.fields.find_input(self._begin)
+        self.set_focus(field)
+        if self.is_draft and isinstance(field, LineInput):
+            field.select_all()
         self.watch(self.fields, "scroll_y", self._count_hidden_later, init=False)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")

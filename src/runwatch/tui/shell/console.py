@@ -104,6 +104,7 @@ class Console(WidgetApp):
         list_sorts: The order that the user chose, by list.
         reported_filters: Stored filters that cannot be read and were shown as such.
         run_draft: Unsubmitted input of the run form, by field.
+        form_drafts: Input of other forms that the service has not accepted, by profile, action and record.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
         undo: The last local changes.
@@ -128,6 +129,7 @@ class Console(WidgetApp):
     list_sorts: dict[str, tuple[SortKey, ...]]
     reported_filters: set[str]
     run_draft: Mapping[str, str] | None = None
+    form_drafts: dict[tuple[str, ...], Mapping[str, str]]
     recent_commands: list[str]
     undo: UndoStack
     unconfirmed: Sequence[UnconfirmedWrite] = ()

@@ -13,7 +13,6 @@ from runwatch.api.operations import SUBMIT
 from runwatch.tui.core.rendering import StyledSpans, to_content
 from runwatch.tui.flows.form_screen import FormScreen
 from runwatch.tui.flows.runs.run_dialogs import build_submit_sender, forget_draft
-from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.actions.run_form import FORM, RunPrefill, prefill_from_run, start_values
 from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
     from runwatch.view.runs.run_facts import RunFacts
-
-_KEPT: Final = "Kept from before: typing replaces the selected text, ctrl+u empties a field."
-
 
 _BEGINS_IN: Final = "objective"
 """The field that users usually fill in first."""
@@ -80,13 +76,7 @@ class RunFormScreen(FormScreen):
     ) -> None:
         super().__init__(FORM, {**start_values(), **(values or {})}, field or _BEGINS_IN)
         self._like = like
-        self._is_draft = is_draft and self._values != start_values()
-
-    def on_mount(self) -> None:
-        """Select a kept text, so that typing replaces it."""
-        field = self.fields.input(self._begin if self._begin in self._values else _BEGINS_IN)
-        if self._is_draft and isinstance(field, LineInput):
-            field.select_all()
+        self.is_draft = is_draft and self._values != start_values()
 
     def form_title(self) -> StyledSpans:
         """Return the title: a new run, or one like another."""
@@ -100,9 +90,7 @@ class RunFormScreen(FormScreen):
         return SUBMIT, {}
 
     def before_fields(self) -> Sequence[Widget]:
-        """Create a note about a kept draft, or about what is unknown of the earlier run."""
-        if self._is_draft:
-            return (Static(to_content(line(_KEPT), Role.WARN), id="like"),)
+        """Create a note about what is unknown of the earlier run."""
         if self._like is None or not self._like.note:
             return ()
         return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
