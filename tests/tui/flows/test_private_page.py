@@ -238,7 +238,8 @@ async def test_an_intent_to_connect_a_repository_is_listed_until_it_is_over(tmp_
         await driven.press("enter")
         await driven.until(lambda: driven.focused is not None and driven.focused.id == "start", "the button")
         await driven.opens(ConfirmDialog, "enter")
-        await driven.reaches("the console cannot see when this is done", "tab", "enter")
+        await driven.reaches("the console cannot see when this is done; the screen below shows", "tab", "enter")
+        assert "esc closes" in driven.text, "nothing is taken back"
         await driven.press("escape")
         await driven.comes("begun here")
         assert "acme/widgets" in driven.text

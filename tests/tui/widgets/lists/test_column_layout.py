@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.tui.widgets.lists.column_layout import ColumnNeed, ColumnScroll, lay_out_columns, scroll_columns
+from runwatch.view.resources.verifiers import VERIFIERS
 from tests.tui.samples import column
 
 COLUMNS = (
@@ -259,3 +260,12 @@ def test_columns_never_overlap_nor_leave_the_window(
         assert 0 < part.width <= needs[int(part.column.id)].whole
         position += part.width + part.gap
     assert not placed or position - placed[-1].gap <= room
+
+
+def test_the_name_of_a_check_is_whole_before_its_data_classes_are_there() -> None:
+    cells = {"name": 31, "reason": 29, "verifier": 30, "url": 48, "classes": 12}
+    columns = VERIFIERS.columns
+    needs = [ColumnNeed(min(it.min_cells, 9), 9, cells.get(it.id, 9)) for it in columns]
+    placed = {part.column.id: part.width for part in lay_out_columns(columns, needs, 104)}
+    assert placed["name"] == 31
+    assert "classes" not in placed
