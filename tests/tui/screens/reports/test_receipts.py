@@ -77,12 +77,14 @@ async def filtered(driven: Driven, text: str) -> None:
 async def test_what_the_service_can_filter_is_sent_when_the_filter_is_kept(tmp_path: Path) -> None:
     told = service()
     async with console(told, tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
+        await driven.reaches("PAUSED", "P")
         await driven.press("slash")
         await driven.type("status=failed arm=arm_01HX7 created<7d")
         await driven.pass_time(1)
         assert asked(told) == [], "nothing is asked for while somebody types"
         await driven.press("enter")
         await driven.comes("sent: since 7 days, status failed, arm")
+        assert "PAUSED" not in driven.text, "what the service finds is not among the rows of a paused list"
         assert "created<7d  · sent to the service" in driven.lines[1]
         await driven.until(lambda: bool(asked(told)), "the service to be asked")
         assert asked(told)[0] == {"status": "failed", "arm_id": "arm_01HX7", "since": "2026-11-14T12:04:32.000Z"}

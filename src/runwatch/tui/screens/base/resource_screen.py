@@ -453,7 +453,7 @@ class ResourceScreen(ListScreen):
 
     def select_record(self, key: str, *, opened: bool = False) -> None:
         self._wanted, self._opens_wanted = key, opened
-        if all(row.key != key for row in self.all_rows()):
+        if self.is_paused and all(row.key != key for row in self.all_rows()):
             self.resume()
         self.show_rows()
         if self._wanted is not None and any(row.key == key for row in self.all_rows()):

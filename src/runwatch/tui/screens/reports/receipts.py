@@ -274,10 +274,11 @@ class ReceiptsScreen(ResourceScreen):
         session, query, narrowed = self.console.session, None if self._filter_is_off else self._query, self._narrowed
         if session is None or (narrowed and query and narrowed.query.text == query.text):
             return
-        if narrowed is not None or query is not None:
+        asks = query is not None and bool(_asked(query, session.clock.now()))
+        if narrowed is not None or asks:
             self.resume()
         self._widen()
-        if query is not None and _asked(query, session.clock.now()):
+        if query is not None and asks:
             self._source = ServerFilterSource(self._whole, Receipt, session, query, _asked)
             self._looks_here = False
             session.live.stop_list(Receipt)
