@@ -204,6 +204,17 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
 
+async def test_the_hints_are_those_of_the_pane_with_the_focus(tmp_path: Path) -> None:
+    async with console(service(days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
+        await driven.shows("spend 0.1172 USD", "enter open  / filter", "space mark")
+        await driven.reaches("esc list  / filter", "tab")
+        assert "space mark" not in driven.text
+        await driven.reaches("$ receipt  esc list", "dollar_sign")
+        assert "enter filter by it" not in driven.text, "the sum opens nothing"
+        await driven.reaches("space mark", "tab")
+        assert "$ receipt" in driven.text
+
+
 async def test_receipts_that_were_never_read_have_no_sum(tmp_path: Path) -> None:
     broken = service()
     broken.say("GET", "/v1/receipts", Said(500, problem("internal_error")))
@@ -218,6 +229,7 @@ async def test_without_a_receipt_the_totals_say_so(tmp_path: Path) -> None:
     async with console(ScriptedService(), tmp_path, size=NARROW, open_at="receipts") as driven:
         await driven.comes("spend 0.00 USD")
         await driven.reaches("not compared: there is no receipt", "dollar_sign")
+        assert "filter by it" not in driven.text
         assert driven.lines[1].strip() == "Receipts › Spend"
 
 

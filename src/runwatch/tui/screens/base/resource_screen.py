@@ -50,6 +50,9 @@ _ON_RECORDS: Final = frozenset({"destroy", "edit", "test"})
 _NEED_A_ROW: Final = frozenset({*RECORD_KEYS, "screen.next_tab", "tail.follow"} - {"app.pin", "app.around"})
 """Key actions without a use in a list without a row."""
 
+_IN_LIST: Final = frozenset({"list.open", "list.mark"})
+"""Key actions of the list alone."""
+
 BESIDE_FROM_CELLS: Final = 200
 """Width from which the detail is beside the list; the list then still has as much room as in a window of 120 cells."""
 
@@ -203,8 +206,11 @@ class ResourceScreen(ListScreen):
         return (title,)
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints that are on, and how to clear a filter."""
+        """Return the hints that are on, those of the detail while it has the focus, and how to clear a filter."""
         hints = [hint for hint in self.all_hints() if self._is_offered(action_of(hint))]
+        if "list.open" in hints and self._is_in_detail:
+            rest = (hint for hint in hints if hint not in _IN_LIST)
+            hints = [("detail.open", "open"), ("screen.back", "list"), *rest]
         if self.is_filtered and "screen.filter" in hints and not self._is_opened:
             hints.insert(hints.index("screen.filter") + 1, ("screen.back", "clear filter"))
         return hints
@@ -212,6 +218,10 @@ class ResourceScreen(ListScreen):
     def all_hints(self) -> Sequence[KeyHint]:
         """Return the hints common to all lists and those of this resource's actions, also those that are off."""
         return self.HINTS or self._usual_hints()
+
+    @property
+    def _is_in_detail(self) -> bool:
+        return self.query_one("#detail").has_focus_within
 
     @property
     def _is_opened(self) -> bool:

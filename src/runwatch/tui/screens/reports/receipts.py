@@ -76,9 +76,11 @@ class ReceiptsScreen(ResourceScreen):
     # Totals.
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints; those of the totals while they are shown, and of their plot if they have one."""
+        """Return the hints; those of the totals while they have the focus, and of their plot if they have one."""
         if not self._shows_spend:
             return super().hints()
+        if not self._is_in_detail:
+            return [("screen.spend", "receipt") if hint == "screen.spend" else hint for hint in super().hints()]
         plot = self.query_one("#fields", DetailView).plot_hints
         return [("detail.open", "filter by it"), *plot, ("screen.spend", "receipt"), ("screen.back", "list"),
                 "screen.filter", "screen.full", "screen.refresh", "app.quit"]  # fmt: skip
