@@ -17,7 +17,6 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
-from runwatch.tui.shell.console_screen import action_of
 from runwatch.tui.sources.events.event_tail import EventTail
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
 from runwatch.tui.sources.run_loader import RunLoader
@@ -253,8 +252,7 @@ class ReplayScreen(EventScreen):
         any.
         """
         if self._source is None or not self._source.replay.events:
-            others = self.HINTS[self.HINTS.index(_BACK) :]
-            return others if self._run_id else [hint for hint in others if action_of(hint) != "screen.copy"]
+            return self.HINTS[self.HINTS.index(_BACK) :] if self._run_id else ("app.quit",)
         hints: list[KeyHint] = list(self.HINTS)
         if self._has_ended:
             hints[hints.index("replay.next")] = "replay.previous"
