@@ -95,7 +95,7 @@ async def test_equal_names_end_with_their_ids_and_a_reason_of_the_route_follows_
     async with console(made, tmp_path, size=NARROW) as driven:
         await came(driven, "arms")
         await driven.shows(re.compile(r"A name of \S+… · arm_…AAAA "), re.compile(r"A name of \S+… · arm_…BBBB "))
-        await driven.shows(re.compile(r"Alone +model +deprecated: "))
+        await driven.shows(re.compile(r"Alone +deprecated: "))
 
 
 async def test_runs_and_receipts_have_facets_without_a_line_above_them(
