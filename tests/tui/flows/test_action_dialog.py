@@ -148,6 +148,10 @@ async def test_what_is_typed_into_a_form_is_kept_until_the_service_accepts_it(tm
     async with console(made, tmp_path, size=SIZE, open_at="keys") as driven:
         await driven.press("plus")
         await form(driven)
+        await driven.type(f"sk-{'a1B2' * 8}")
+        await driven.opens(ResourceScreen, "escape")
+        await driven.press("plus")
+        assert (await form(driven)).fields.values()["display_name"] == "", "a key is not kept"
         await driven.type("c")
         await driven.opens(ResourceScreen, "escape")
         await driven.reaches("Kept from before", "plus")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runwatch.api.operations import OPERATIONS, fill_path, is_listable
 from runwatch.base.errors import RunwatchError
 from runwatch.base.json import encode_body, loads
+from runwatch.base.secrets.secret_patterns import find_secret
 from runwatch.settings.view_state import ViewState
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.store.session import ServiceSession
@@ -118,8 +119,12 @@ class ActionForm(FormScreen):
         self._action = action
 
     def typed(self, values: Mapping[str, str]) -> None:
-        """Keep what differs from what the form begins with, so that a record's other values are those it has then."""
-        draft = {id: value for id, value in values.items() if value != self.form.start.get(id, "")}
+        """Keep what differs from what the form begins with, so that a record's other values are those it has then.
+
+        A value that holds a well-known key is not kept, as no form takes one.
+        """
+        start = self.form.start
+        draft = {id: text for id, text in values.items() if text != start.get(id, "") and find_secret(text) is None}
         if draft:
             self._drafts[self._draft_of] = draft
         else:

@@ -38,7 +38,7 @@ from runwatch.view.text.styled_text import StyledText
 
 NO_LIST: Final = "names no list"
 
-_KEYS_CELLS: Final = 14
+_KEYS_CELLS: Final = 15
 """Width of the keys before their action's description, in cells."""
 
 

@@ -188,6 +188,17 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         assert type(driven.app.screen).__name__ == "HelpScreen"
 
 
+async def test_words_without_a_setting_and_the_last_part_say_so(tmp_path: Path) -> None:
+    async with console(service(), tmp_path) as driven:
+        await go_to(driven, "theme")
+        await driven.press("slash")
+        await driven.type("nosuch")
+        await driven.press("enter")
+        await driven.shows("No setting has nosuch in its key, value or description.", "esc shows all settings")
+        await driven.press("escape", "G")
+        await driven.reaches("This is the last part.", "greater_than_sign", "greater_than_sign")
+
+
 async def test_an_empty_line_puts_the_default_back(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")

@@ -94,6 +94,7 @@ class SettingsScreen(ConsoleScreen):
         self.themes: dict[str, str] = {}
         self.key_sources: dict[str, str] = {}
         self.tests: dict[str, StyledText] = {}
+        self._all_rows: list[SettingsRow] = []
         self._rows: list[SettingsRow] = []
         self._words = ""
         self._before: Palette | None = None
@@ -162,10 +163,13 @@ class SettingsScreen(ConsoleScreen):
             glyphs=console.glyphs,
         )
         rows = settings_rows(console.resolver, console.loaded, around)
-        before, self._rows = self._rows, search_rows(rows, self._words)
+        before, self._all_rows = self._all_rows, rows
+        self._rows = search_rows(rows, self._words)
         # Rows keep their keys when their content changes, such as a source that becomes known later.
-        if self._rows != before:
+        if rows != before:
             self.table.measure_again()
+        clears = f"{console.keys.shown('screen.back')} shows all settings"
+        self.table.empty_text = (line(f"No setting has {self._words} in its key, value or description."), line(clears))
         self.table.show(self._rows)
         problems = len(console.loaded.problems)
         state = label_span(f"{problems} problem{'s' * (problems != 1)} in the file" if problems else "", Role.BAD)
@@ -265,6 +269,8 @@ class SettingsScreen(ConsoleScreen):
         ahead = [index for index in starts if (index > cursor if step > 0 else index < cursor)]
         if ahead:
             self.table.move_cursor_to_top(ahead[0] if step > 0 else ahead[-1])
+        else:
+            self.refuse_key(f"This is the {'last' if step > 0 else 'first'} part.")
 
     def _close_editor(self) -> None:
         self.remove_class("-editing")
