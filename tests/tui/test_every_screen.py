@@ -15,6 +15,7 @@ from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.bars.tab_bar import TabBar
+from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.panes.overlay import Overlay
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
@@ -97,7 +98,10 @@ async def test_a_click_on_a_hint_does_what_its_key_does(
         monkeypatch.setattr(driven.app, "run_key_action", do)
         # At a root esc has nothing to go back to.
         status = screen.query_one(StatusBar)
-        offered = set(hinted(screen)) - {"screen.back", *(action for action, _ in status.hidden_hints)}
+        absent = {"screen.back", *(action for action, _ in status.hidden_hints)}
+        if isinstance(screen.focused, LineList) and screen.focused.enter_label == "":
+            absent.add("detail.open")
+        offered = set(hinted(screen)) - absent
         # The number of those without room leads to a menu.
         parts = [(start, part.target) for start, part, _ in status._placed() if isinstance(part.target, str)]
         for start, _ in parts:
