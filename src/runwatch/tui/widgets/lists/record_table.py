@@ -38,7 +38,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import BOTH_ENDS_CELLS, fit_id, short_id
+from runwatch.view.text.format import fit_id, short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import (
     SafeText,
@@ -228,7 +228,6 @@ class RecordTable(LineList, inherit_bindings=False):
         self._natural = [0] * len(self._columns)
         self._usual = [0] * len(self._columns)
         self._short_ids = [0] * len(self._columns)
-        self._labelled: set[str] = set()
         self._texts: dict[str, set[SafeText]] = {
             column.id: set() for column in self._columns if column.keeps_difference
         }
@@ -645,8 +644,9 @@ class RecordTable(LineList, inherit_bindings=False):
             if any(index < MEASURED_ROWS and text not in nothing and text != assumed for index, text in cells.items()):
                 self._used.add(column.id)
             if column.is_id:
-                if any(" " in text for text in cells.values()):
-                    self._labelled.add(column.id)
+                if not self.is_wide:
+                    # A label takes of the room that an id has, so that it moves no column.
+                    cells = {index: line(text.rpartition(" ")[2]) for index, text in cells.items()}
                 short = max((cell_width(short_id(text, glyphs)) for text in cells.values()), default=0)
                 self._short_ids[position] = max(self._short_ids[position], min(short, column.max_cells))
             texts = self._texts.get(column.id)
@@ -734,10 +734,7 @@ class RecordTable(LineList, inherit_bindings=False):
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
-        if column.id in self._labelled:
-            # The start of the label.
-            least, short = max(least, BOTH_ENDS_CELLS), 0
-        elif short:
+        if short:
             least = short
         head = max(least, head)
         return ColumnNeed(least, head, max(natural, head), usual, short)
