@@ -92,7 +92,7 @@ async def lists(driven: Driven, count: int) -> list[RecordRow[Receipt]]:
     """Wait until this many receipts are listed and no work is left."""
     screen = screen_of(driven)
     await driven.until(lambda: len(screen.table.rows) == count and not screen.listing.is_under_way, f"{count} rows")
-    return list(screen.listing.shown)
+    return list(screen.listing.shown_rows)
 
 
 async def test_a_long_answer_is_listed_whole_and_in_order(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ async def test_a_word_that_gets_shorter_keeps_what_it_has_found(
         screen.filter_by("e")
         await driven.until(lambda: len(screen.table.rows) > MANY // 2, "rows of the shorter word")
         assert screen.listing.is_under_way
-        assert {row.key for row in screen.listing.shown} > {f"ex_{number}" for number in range(0, MANY, 2)}
+        assert {row.key for row in screen.listing.shown_rows} > {f"ex_{number}" for number in range(0, MANY, 2)}
         searches.go_on()
         await lists(driven, MANY)
 

@@ -394,7 +394,7 @@ async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_l
         counts = {"live": 40, "failed": 1_204, "expired": 312, "cancelled": 88, "done": 3_412, "queued": 7}
 
         def shown(**more: int) -> str:
-            screen._counted = screen.listing.shown, counts | more
+            screen._counted = screen.listing.shown_rows, counts | more
             return "".join(text for text, _ in to_spans(screen.counters()))
 
         assert shown(expired=0, cancelled=0) == "live 40 (7 queued) · failed 1,204 · done 3,412"

@@ -69,11 +69,11 @@ async def test_a_filter_that_cannot_be_read_leaves_the_rows_from_before(
         await driven.press(key)
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
-        await driven.until(lambda: bool(screen.listing.shown), "the rows")
-        before = [row.id for row in screen.listing.shown]
+        await driven.until(lambda: bool(screen.listing.shown_rows), "the rows")
+        before = [row.id for row in screen.listing.shown_rows]
         await driven.filter(typed)
         await driven.shows(f"not applied: {words}")
-        assert (screen.filter_text, [row.id for row in screen.listing.shown]) == ("", before)
+        assert (screen.filter_text, [row.id for row in screen.listing.shown_rows]) == ("", before)
         # A filter from before stays too.
         await driven.press("escape", "slash")
         await driven.type("8f21")

@@ -23,13 +23,13 @@ async def test_a_list_too_long_for_one_go_is_sorted_in_the_background(tmp_path: 
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
         listing = screen.listing
-        listing.every = build_rows_with(listing.drawing, [*many, run("ex_last", "running", created_at=noon.at(5))])
+        listing.all_rows = build_rows_with(listing.drawing, [*many, run("ex_last", "running", created_at=noon.at(5))])
         listing.update_rows(None, screen.spec.sort, 0.0)
         assert listing.is_under_way
-        assert len(listing.shown) == 90, "the rows of before stay until then"
+        assert len(listing.shown_rows) == 90, "the rows of before stay until then"
         await driven.until(lambda: not listing.is_under_way, "the rows to be sorted")
-        assert len(listing.shown) == MAX_SYNC_ROWS + 1
-        assert listing.shown[0].id == "ex_last", "what is live stands first"
+        assert len(listing.shown_rows) == MAX_SYNC_ROWS + 1
+        assert listing.shown_rows[0].id == "ex_last", "what is live stands first"
 
 
 async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, m
     monkeypatch.setattr(list_model, "REST_FACTOR", 1_000.0)
     async with console(ScriptedService(runs=many[:90]), tmp_path, until="ex_00001") as driven:
         readied: list[int] = []
-        listing = ListModel(RUNS, driven.app.screen, lambda: readied.append(len(listing.every)))
+        listing = ListModel(RUNS, driven.app.screen, lambda: readied.append(len(listing.all_rows)))
         listing.set_records(many[:-1])
         await driven.until(lambda: not listing.is_under_way, "the rows to be made")
         listing.set_records(many)
@@ -58,9 +58,9 @@ async def test_the_best_match_of_a_fuzzy_word_is_first_unless_a_column_was_chose
         await driven.reaches("best match first", "/", *"~nor")
         screen = driven.app.screen
         assert isinstance(screen, ListScreen)
-        assert [row.id for row in screen.listing.shown] == ["ex_2", "ex_4", "ex_1"]
+        assert [row.id for row in screen.listing.shown_rows] == ["ex_2", "ex_4", "ex_1"]
         assert screen.row is not None
         assert screen.row.id == "ex_2"
         await driven.reaches("sort", "enter", "s")
         assert "best match" not in driven.text
-        assert {row.id for row in screen.listing.shown} == {"ex_1", "ex_2", "ex_4"}
+        assert {row.id for row in screen.listing.shown_rows} == {"ex_1", "ex_2", "ex_4"}

@@ -61,11 +61,11 @@ Rows = list[RecordRow[Any]]
 class _Order(NamedTuple):
     """Inputs of the sorted rows; while they are the same, no sort is needed."""
 
-    every: Sequence[RecordRow[Any]]
+    all_rows: Sequence[RecordRow[Any]]
     sort: tuple[SortKey, ...]
 
     def is_same(self, other: _Order | None) -> bool:
-        return other is not None and self.every is other.every and self.sort == other.sort
+        return other is not None and self.all_rows is other.all_rows and self.sort == other.sort
 
 
 class _Search(NamedTuple):
@@ -98,15 +98,15 @@ class ListModel:
         on_ready: Called when a worker has updated the rows.
 
     Attributes:
-        every: Unfiltered rows. The list object is reused until a row changes.
-        shown: Filtered and sorted rows; during a search those found so far. The list object is reused until a row
+        all_rows: Unfiltered rows. The list object is reused until a row changes.
+        shown_rows: Filtered and sorted rows; during a search those found so far. The list object is reused until a row
             changes.
     """
 
     def __init__(self, spec: ResourceSpec[Any], screen: DOMNode, on_ready: Callable[[], None]) -> None:
         self.drawing: RowRenderer[Any] = RowRenderer(spec, RenderContext(datetime.min.replace(tzinfo=UTC)))
-        self.every: Rows = []
-        self.shown: Rows = []
+        self.all_rows: Rows = []
+        self.shown_rows: Rows = []
         self._spec = spec
         self._screen = screen
         self._on_ready = on_ready
@@ -163,10 +163,10 @@ class ListModel:
         """
         self._renewing = self._order = self._ordering = self._searched = self._searching = self._shown_search = None
         kept = before
-        if len(self.every) > MAX_SYNC_ROWS:
-            kept = RowCache(self._spec.name, self.drawing, self.every)
+        if len(self.all_rows) > MAX_SYNC_ROWS:
+            kept = RowCache(self._spec.name, self.drawing, self.all_rows)
             self._leaving += [] if before is None else before.rows
-        self.every, self.shown, self._ordered = [], [], []
+        self.all_rows, self.shown_rows, self._ordered = [], [], []
         self.free()
         return kept
 
@@ -182,7 +182,7 @@ class ListModel:
             return
         if len(items) <= MAX_SYNC_ROWS:
             self._renewing = None
-            self._take_rows(items, run_to_end(rebuild_rows(self.drawing, items, self.every)))
+            self._take_rows(items, run_to_end(rebuild_rows(self.drawing, items, self.all_rows)))
         elif self._renewing is None:
             if (wait := self._rests_until - time.monotonic()) > 0:
                 self._rest = self._rest or self._screen.set_timer(wait, self._end_rest)
@@ -202,7 +202,7 @@ class ListModel:
             near: The row at the cursor: rows near it are found first.
         """
         self._sort = sort
-        self._update_order(_Order(self.every, sort))
+        self._update_order(_Order(self.all_rows, sort))
         moment = 0.0
         if query is not None and query.is_timed:
             moment = now if len(self._ordered) <= MAX_SYNC_SEARCH_ROWS else now // AGE_REFRESH_S
@@ -223,7 +223,7 @@ class ListModel:
 
     async def _renew_in_steps(self, items: Sequence[Any]) -> None:
         begun = time.monotonic()
-        earlier = self.every or self._earlier
+        earlier = self.all_rows or self._earlier
         try:
             rows = await run_row_steps(rebuild_rows(self.drawing, items, earlier), new=len(items) - len(earlier))
         except Exception:
@@ -239,15 +239,15 @@ class ListModel:
             self._on_ready()
 
     def _take_rows(self, items: Sequence[Any], rows: list[RecordRow[Any]]) -> None:
-        if len(self.every) > MAX_SYNC_ROWS:
-            self._leaving += self.every
-        self._items, self.every = items, rows
+        if len(self.all_rows) > MAX_SYNC_ROWS:
+            self._leaving += self.all_rows
+        self._items, self.all_rows = items, rows
 
     def _update_order(self, wanted: _Order) -> None:
         if wanted.is_same(self._order):
             self._ordering = None
-        elif len(wanted.every) <= MAX_SYNC_ROWS:
-            self._ordered, self._order = run_to_end(sort_rows(self._spec, wanted.every, wanted.sort)), wanted
+        elif len(wanted.all_rows) <= MAX_SYNC_ROWS:
+            self._ordered, self._order = run_to_end(sort_rows(self._spec, wanted.all_rows, wanted.sort)), wanted
             self._ordering = None
         elif self._ordering is None or wanted.sort != self._ordering.sort:
             self._ordering = wanted
@@ -255,7 +255,7 @@ class ListModel:
 
     async def _order_in_steps(self, wanted: _Order) -> None:
         try:
-            rows = await run_row_steps(sort_rows(self._spec, wanted.every, wanted.sort))
+            rows = await run_row_steps(sort_rows(self._spec, wanted.all_rows, wanted.sort))
         except Exception:
             # Do not repeat this sort; the next different one is tried.
             self._order, self._ordering = wanted, None
@@ -319,7 +319,7 @@ class ListModel:
         self._show(self._searched)
 
     def _show(self, search: _Search) -> None:
-        self.shown, self._shown_search = search.found if search.ranked is None else search.ranked, search
+        self.shown_rows, self._shown_search = search.found if search.ranked is None else search.ranked, search
         self._shown_sort = None if self._order is None else self._order.sort
 
     def _known_matches(self, wanted: _Search) -> Rows:

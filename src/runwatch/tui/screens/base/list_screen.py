@@ -94,7 +94,7 @@ class ListScreen(RecordScreen):
         return row if isinstance(row, RecordRow) else None
 
     def marked_rows(self) -> list[RecordRow[Any]]:
-        marks = self.table.marks.intersection(row.key for row in self.listing.shown) if self.table.marks else ()
+        marks = self.table.marks.intersection(row.key for row in self.listing.shown_rows) if self.table.marks else ()
         return [row for row in self.all_rows() if row.key in marks] if marks else []
 
     def selected_rows(self) -> list[RecordRow[Any]]:
@@ -106,7 +106,7 @@ class ListScreen(RecordScreen):
 
     def all_rows(self) -> list[RecordRow[Any]]:
         self.listing.set_records(self._records)
-        return self.listing.every
+        return self.listing.all_rows
 
     @property
     def _records(self) -> Sequence[Any]:
@@ -114,7 +114,7 @@ class ListScreen(RecordScreen):
         return self._source.items() if self._held is None else self._held
 
     def rows_to_export(self) -> list[RecordRow[Any]]:
-        return self.marked_rows() or list(self.listing.shown)
+        return self.marked_rows() or list(self.listing.shown_rows)
 
     def polled_lists(self) -> tuple[type[Record], ...]:
         """Return its own kind, unless its records are local, and those whose names it shows."""
@@ -238,7 +238,7 @@ class ListScreen(RecordScreen):
         listing.update_rows(query, self._sort, self.console.clock.monotonic(), self.row)
         state = self._source.state()
         self.table.is_stale = is_stale(state)
-        self.table.show(listing.shown)
+        self.table.show(listing.shown_rows)
         if self._filtered_from is not None:
             self._select_while_typing(query, *self._filtered_from)
         self.query_one(ListPane).show_state_text(self.empty_text(state), is_trouble=state.load in FAILED_STATES)
@@ -249,7 +249,7 @@ class ListScreen(RecordScreen):
 
     def _select_while_typing(self, query: Query | None, before: Sequence[TableRow], cursor: int) -> None:
         """Move the cursor to the best match, or to the row nearest to where it was before the filter was typed."""
-        shown = self.listing.shown
+        shown = self.listing.shown_rows
         if self.listing.is_ranked and shown:
             if shown is not self._best_of:
                 self._best_of = shown
@@ -261,7 +261,7 @@ class ListScreen(RecordScreen):
     def _select_nearest(self, before: Sequence[TableRow], cursor: int) -> None:
         """Move the cursor to the row nearest to where it was before the filter was typed."""
         key_of = attrgetter("key")
-        shown = set(map(key_of, self.listing.shown))
+        shown = set(map(key_of, self.listing.shown_rows))
         below = next(((n, key) for n, key in enumerate(map(key_of, before[cursor:])) if key in shown), None)
         reach = cursor if below is None else min(cursor, below[0])
         above = (key for key in map(key_of, before[cursor - reach : cursor][::-1]) if key in shown)
@@ -464,11 +464,11 @@ class ListScreen(RecordScreen):
         return self._query.text if self._query else ""
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
-        if self._total and not self.listing.shown and self.listing.is_under_way:
+        if self._total and not self.listing.shown_rows and self.listing.is_under_way:
             does = "searching" if self.listing.work == "searching" else "listing"
             number = grouped_number(self._total)
             return (line(f"{does} {number} {self.spec.name}{self.console.glyphs.ellipsis}"),)
-        if self._total and self._query is not None and not self.listing.shown:
+        if self._total and self._query is not None and not self.listing.shown_rows:
             does = "stops reading on" if self.is_going_to_end else "clears the filter"
             return (
                 line(f"0 of {grouped_number(self._total)} match {self._query.text}"),
@@ -494,7 +494,7 @@ class ListScreen(RecordScreen):
         def values_of(name: str) -> Iterator[str]:
             field = self.spec.field(name)
             yield from () if field is None else field.choices
-            for row in self.listing.every[:MAX_COMPLETED_ROWS]:
+            for row in self.listing.all_rows[:MAX_COMPLETED_ROWS]:
                 value = row.value(name)
                 if isinstance(value, str) and value:
                     yield value
@@ -535,8 +535,8 @@ class ListScreen(RecordScreen):
         marks = self.table.marks
         if not marks:
             return ()
-        shown = sum(row.key in marks for row in self.listing.shown)
-        hidden = sum(row.key in marks for row in self.listing.every) - shown
+        shown = sum(row.key in marks for row in self.listing.shown_rows)
+        hidden = sum(row.key in marks for row in self.listing.all_rows) - shown
         texts = [f"{grouped_number(shown)} marked"] if shown or not hidden else []
         # Short enough for the frame of a list at 80 columns.
         texts += [f"{grouped_number(hidden)} hidden mark{'s' * (hidden != 1)}"] if hidden else []
@@ -553,7 +553,7 @@ class ListScreen(RecordScreen):
         continuations = self.continuations()
         totals = [continuation.total for continuation in continuations]
         return list_count_text(
-            len(self.listing.shown),
+            len(self.listing.shown_rows),
             self._total,
             self.console.glyphs,
             is_whole=self._source.end_is_proven(),
@@ -676,7 +676,7 @@ class ListScreen(RecordScreen):
         if self.has_class("-filtering") and not self._is_unreadable:
             so_far = self.console.glyphs.ellipsis if self.listing.is_under_way else ""
             bar = self.query_one("#filter", FilterBar)
-            count = f"{grouped_number(len(self.listing.shown))}{so_far}/{grouped_number(self._total)}"
+            count = f"{grouped_number(len(self.listing.shown_rows))}{so_far}/{grouped_number(self._total)}"
             if meant := self._typed_flag_text(bar.text):
                 bar.show_meaning(line(f"{meant}   {count}"))
             else:
@@ -707,7 +707,9 @@ class ListScreen(RecordScreen):
     def complete_filter(self, text: str) -> Iterator[str]:
         """Yield a filter with each word that its last one may become, from the rows in sight."""
         fields = [field.id for field in self.spec.all_fields()]
-        return complete_filter(text, _Seen(fields, self.listing.shown[:MAX_COMPLETED_ROWS]), tuple(self.spec.flags))
+        return complete_filter(
+            text, _Seen(fields, self.listing.shown_rows[:MAX_COMPLETED_ROWS]), tuple(self.spec.flags)
+        )
 
     def _complete(self, text: str) -> str | None:
         return next(self.complete_filter(text), None)

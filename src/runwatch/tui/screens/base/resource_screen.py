@@ -297,7 +297,7 @@ class ResourceScreen(ListScreen):
         most: int | None = None
         if not (self.has_class("-filtering") or self.listing.is_under_way):
             # A filter moves no pane while it is typed, nor where it finds nothing.
-            self._fitted_rows = len(self.listing.shown) or self._fitted_rows
+            self._fitted_rows = len(self.listing.shown_rows) or self._fitted_rows
         if shown == "below" and not share and self._total:
             rows = self._fitted_rows + _LIST_FRAME_ROWS + _TROUBLE_ROWS * pane.has_class("-troubled")
             # More rows than the window has make no difference, and would be a new layout with every new row.

@@ -120,7 +120,7 @@ class ProblemsScreen(ResourceScreen):
         self.panel.query_one("DetailView").focus()
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
-        if self._sought and not self.listing.shown:
+        if self._sought and not self.listing.shown_rows:
             key = self.console.keys.shown("screen.back")
             return (
                 line("No problem seen on this machine has an id in this text."),
@@ -168,7 +168,7 @@ class ProblemsScreen(ResourceScreen):
         if isinstance(self._source, JournalSource) and self._source.widen(everything=self._query is not None):
             start_worker(self, self._read_wider(text), "reading problems", group="source", exclusive=True)
             return is_filter
-        if contains_id(text) and not (is_filter and self.listing.shown):
+        if contains_id(text) and not (is_filter and self.listing.shown_rows):
             # The text matches nothing as a filter but contains an id, as a line of an email does.
             self._find(text)
             return True
@@ -178,7 +178,12 @@ class ProblemsScreen(ResourceScreen):
         """Read what the filter searches. If nothing matches and the text contains an id, search for the id."""
         await self._source.read()
         self.show_rows()
-        if contains_id(text) and self._query is not None and not self.listing.shown and not self.listing.is_under_way:
+        if (
+            contains_id(text)
+            and self._query is not None
+            and not self.listing.shown_rows
+            and not self.listing.is_under_way
+        ):
             self._find(text)
 
     def _find(self, text: str) -> None:
@@ -200,12 +205,14 @@ class ProblemsScreen(ResourceScreen):
     def crumbs_note(self) -> StyledSpans | None:
         """Return how many were found by an id, or the filter."""
         if self._sought:
-            return (label_span(str(len(self.listing.shown)), Role.PLAIN), label_span(" found by its id"))
+            return (label_span(str(len(self.listing.shown_rows)), Role.PLAIN), label_span(" found by its id"))
         return super().crumbs_note()
 
     def _count_matches(self) -> None:
         if self._sought and self.has_class("-filtering"):
-            self.query_one(FilterBar).show_count(line(f"{grouped_number(len(self.listing.shown))} found by its id"))
+            self.query_one(FilterBar).show_count(
+                line(f"{grouped_number(len(self.listing.shown_rows))} found by its id")
+            )
         else:
             super()._count_matches()
 

@@ -107,7 +107,7 @@ class MultiProfileProblemsScreen(MultiProfileBase, ProblemsScreen):
     def _show_edge(self) -> None:
         """Show the number of problems of each profile, and the age of its newest."""
         super()._show_edge()
-        entries: list[ProblemEntry] = [row.subject for row in self.listing.shown]
+        entries: list[ProblemEntry] = [row.subject for row in self.listing.shown_rows]
         counts = Counter(entry.profile for entry in entries)
         newest: dict[str | None, datetime] = {}
         for entry in entries:

@@ -276,7 +276,7 @@ class MultiProfileListScreen(MultiProfileBase):
         failures = [line(f"{name}: {failure}") for name in self._parts if (failure := self._failure(name))]
         if failures:
             return tuple(failures)
-        if self._total and not self.listing.shown:
+        if self._total and not self.listing.shown_rows:
             return super().empty_text(state)
         return empty_state_lines(self.spec, state, self.console.render_context(), self.console.keys.shown)
 

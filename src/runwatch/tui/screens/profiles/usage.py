@@ -229,7 +229,7 @@ class MultiProfileUsageScreen(PeriodScreen, MultiProfileListScreen):
         return line(row.id, 40)
 
     def counters(self) -> StyledSpans:
-        return line(combined_total_text([row.subject for row in self.listing.shown]))
+        return line(combined_total_text([row.subject for row in self.listing.shown_rows]))
 
     def _show_edge(self) -> None:
         """Show the period in the frame; each row shows its own age."""

@@ -86,10 +86,10 @@ class ReceiptsScreen(ResourceScreen):
                 "screen.filter", "screen.full", "screen.refresh", "app.quit"]  # fmt: skip
 
     def counters(self) -> StyledSpans:
-        if self._source.state().age_s is None and not self.listing.shown:
+        if self._source.state().age_s is None and not self.listing.shown_rows:
             return line("")
         # While rows are being found, their total would be outdated at once.
-        sums = None if self.listing.is_under_way else self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        sums = None if self.listing.is_under_way else self._shown_sums.take(self.listing.shown_rows, _receipt_of_row)
         if sums is None:
             return (label_span(f"adding up{self.console.glyphs.ellipsis}"),)
         return (label_span(total_text(sums, is_whole=self._source.end_is_proven()), Role.PLAIN),)
@@ -142,9 +142,9 @@ class ReceiptsScreen(ResourceScreen):
             super().show_detail()
             return
         view, state = self.query_one("#fields", DetailView), self._source.state()
-        sums = self._shown_sums.take(self.listing.shown, _receipt_of_row)
+        sums = self._shown_sums.take(self.listing.shown_rows, _receipt_of_row)
         is_whole = self._source.end_is_proven()
-        if state.age_s is None and not self.listing.shown:
+        if state.age_s is None and not self.listing.shown_rows:
             view.show([text_section(*self.unread_lines(self.spec, state), role=Role.QUIET)])
         elif sums is None:
             self._left_line = view.cursor if self._left_line is None else self._left_line

@@ -84,7 +84,7 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def on_mount(self) -> None:
         """Fill the second pane after the first paint, or once a service without known rows is opened or has failed."""
-        if self.listing.shown or not self.console.is_opening:
+        if self.listing.shown_rows or not self.console.is_opening:
             self.call_after_refresh(self.ensure_detail)
         self.watch_notes()
 
@@ -172,15 +172,15 @@ class RunsScreen(ResourceScreen, EventScreen):
 
     def _counts(self) -> Mapping[str, int]:
         """Return the counts to show, by their words."""
-        if not self.listing.shown and self._source.state().age_s is None:
+        if not self.listing.shown_rows and self._source.state().age_s is None:
             return {}
-        if self.listing.shown is not self._counted[0]:
-            counts = {**dict.fromkeys(_COUNTED, 0), "queued": _count_queue(self.listing.shown)[1]}
-            for row in self.listing.shown:
+        if self.listing.shown_rows is not self._counted[0]:
+            counts = {**dict.fromkeys(_COUNTED, 0), "queued": _count_queue(self.listing.shown_rows)[1]}
+            for row in self.listing.shown_rows:
                 facts: RunFacts = row.subject
                 end = facts.status if facts.status in _COUNTED else "done"
                 counts[end if facts.is_final else "live"] += 1
-            self._counted = self.listing.shown, counts
+            self._counted = self.listing.shown_rows, counts
         counts = self._counted[1]
         return {name: counts[name] for name in _COUNTED if counts[name] or name not in {"expired", "cancelled"}}
 
@@ -249,8 +249,8 @@ class RunsScreen(ResourceScreen, EventScreen):
             self._follow(row.id)
         facts: RunFacts = row.subject
         if facts.status == "queued":
-            if self.listing.every is not self._queue[0]:
-                self._queue = self.listing.every, _count_queue(self.listing.every)
+            if self.listing.all_rows is not self._queue[0]:
+                self._queue = self.listing.all_rows, _count_queue(self.listing.all_rows)
             facts = facts._replace(queue=self._queue[1])
         self.run_detail.show(facts, is_other=is_other)
         self._read_for(self.run_detail.tab, row)
@@ -307,9 +307,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         if self.is_paused or is_timed or not self.listing.is_made_of(self._source.items()):
             self.show_ages()
             return
-        if self._counted[0] is not self.listing.shown or self._counted[1]["live"]:
+        if self._counted[0] is not self.listing.shown_rows or self._counted[1]["live"]:
             self.listing.drawing.context = self.console.render_context()
-            self.table.show(self.listing.shown)
+            self.table.show(self.listing.shown_rows)
         if self._debounce is None and self.row is not None and not self.row.subject.is_final:
             self.show_detail()
 

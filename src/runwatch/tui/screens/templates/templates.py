@@ -57,7 +57,7 @@ class TemplatesScreen(ResourceScreen):
         return (Template, SourceConnection)
 
     def counters(self) -> StyledSpans:
-        items = [row.subject.template for row in self.listing.shown]
+        items = [row.subject.template for row in self.listing.shown_rows]
         if not items:
             return line("")
         eligible = sum(template.eligible is True for template in items)
