@@ -25,6 +25,7 @@ from runwatch.view.templates.next_actions import (
     find_blocked_connection,
     find_step,
     resume_action,
+    without_changes,
 )
 from tests.support import resources
 from tests.view.strategies import CONTEXT, few, garbage
@@ -86,6 +87,16 @@ def test_the_next_action_of_a_blocker_is_a_line_that_leads_to_its_operation() ->
     assert blocked.step == STEPS["top_up_in_billing"]
     assert blocked.blocker.code == "pool_not_entitled"
     assert (instead.step, instead.template_id) == (STEPS["approve_plan"], "byok-open-model")
+
+
+@pytest.mark.parametrize(("of_file", "plan"), [(False, "enter shows the plan"), (True, "not in a file")])
+def test_nothing_that_changes_is_offered_on_a_read_only_profile_and_no_plan_in_a_file(
+    *, of_file: bool, plan: str
+) -> None:
+    sections = build_sections(TEMPLATES, resources.template("pooled-open-model", eligible=False), CONTEXT)
+    refused = "not in a file" if of_file else "not on a read-only profile"
+    said = [it.does for part in without_changes(sections, of_file=of_file) for it in part.lines if it.does]
+    assert (refused in said, plan in said, "enter tops it up" in said) == (True, True, False)
 
 
 def test_a_blocker_that_asks_for_a_plan_means_the_alternative_plan() -> None:

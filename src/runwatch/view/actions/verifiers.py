@@ -88,7 +88,7 @@ _VERSION: Final = FormField(
     path="version", label="version", hint="up to 100 characters", start=lambda _: "1", is_required=True,
     option=FieldOption(name="--version-name", metavar="VERSION", help="the version of the check"),
 )  # fmt: skip
-_URL: Final = replace(ADDRESS, hint="an absolute https URL")
+
 _DATA_CLASSES: Final = replace(DATA_CLASSES, path="input_data_classes", start=lambda _: DEFAULT_DATA_CLASS)
 _DECLARE: Final = FieldOption(name="--deterministic", help="declare that it always judges the same output the same way")
 _DETERMINISTIC: Final = FormField(
@@ -108,7 +108,7 @@ REGISTER: Final = ResourceAction[None](
         confirm_label="Register it",
         cancel_label="Do not register it",
         members=lambda _: {"kind": "endpoint", "scoring": SCORING},
-        fields=(NAME, _VERSION, _URL, AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
+        fields=(NAME, _VERSION, ADDRESS, AUTH_REF, _DATA_CLASSES, _DETERMINISTIC),
         transform=_declaration,
         request="verifier.VerifierRequest",
         invalidates=(Verifier,),
@@ -140,7 +140,7 @@ EDIT: Final = ResourceAction[Verifier](
         fields=(
             replace(NAME, start=lambda it: it.display_name or ""),
             replace(_VERSION, start=lambda it: it.version or ""),
-            replace(_URL, start=_url, hint="an absolute https URL; another one needs another key"),
+            replace(ADDRESS, start=_url, hint=f"{ADDRESS.hint}; another one needs another key"),
             replace(AUTH_REF, start=_auth_ref),
             replace(
                 _DETERMINISTIC, start=_declared,

@@ -28,7 +28,7 @@ KEY_CELLS: Final = 32
 
 COLUMNS: Final = (
     column("key", lambda row: row.cells["key"].text, min_cells=KEY_CELLS, max_cells=34),
-    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=80, whole_first=True),
+    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=120, whole_first=True),
     column("source", lambda row: row.cells["source"].text, min_cells=8, max_cells=28),
 )
 

@@ -76,6 +76,7 @@ APPLY_STEP: Final = NextStep("apply", words="enter applies it")
 NO_ACTION_TYPES: Final = frozenset({"wait", "none"})
 COPY_HINT: Final = "enter copies it"
 _READ_ONLY: Final = "not on a read-only profile"
+_IN_FILE: Final = "not in a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +116,21 @@ def find_action_target(
     )
 
 
-def without_changes(sections: Iterable[DetailSection]) -> list[DetailSection]:
-    """Return the sections for a read-only profile: a next action that changes something says that it cannot."""
+def without_changes(sections: Iterable[DetailSection], *, of_file: bool = False) -> list[DetailSection]:
+    """Return the sections for a read-only profile: a next action that changes something says that it cannot.
+
+    In an opened file none can be followed, not even one that only asks the service for a plan.
+    """
+    does = _IN_FILE if of_file else _READ_ONLY
+
+    def changes(shown: DetailLine) -> bool:
+        step = shown.target.step if isinstance(shown.target, NextActionTarget) else None
+        return step is not None and (of_file or step.kind != "plan")
+
     return [
-        replace(section, lines=tuple(replace(it, does=_READ_ONLY) if _changes(it) else it for it in section.lines))
+        replace(section, lines=tuple(replace(it, does=does) if changes(it) else it for it in section.lines))
         for section in sections
     ]
-
-
-def _changes(shown: DetailLine) -> bool:
-    target = shown.target
-    return isinstance(target, NextActionTarget) and target.step is not None and target.step.kind != "plan"
 
 
 def resume_action(application: Application) -> str | None:

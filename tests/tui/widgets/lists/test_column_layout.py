@@ -237,6 +237,16 @@ def test_each_step_brings_one_hidden_column_whole_and_hides_only_as_many_as_that
     assert states(30)[1] == ({"status": 11, "run": 9, "cost": 7}, True, True)
 
 
+def test_a_step_in_a_wide_table_fills_the_room_that_a_hidden_column_leaves() -> None:
+    columns = tuple(column(name, name) for name in ("status", "run", "why", "cost", "took", "model"))
+    needs = [ColumnNeed(width, width, width) for width in (8, 8, 20, 6, 4, 30)]
+    before = lay_out_columns(columns, needs, 44, wide=True)
+    assert [it.column.id for it in before] == ["status", "run", "why"]
+    after = scroll_columns(columns, needs, 44, before, 1, wide=True)
+    assert [it.column.id for it in after.placed] == ["status", "run", "cost", "took"]
+    assert after.is_right
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(1, 12), st.integers(0, 20), st.integers(0, 40)), min_size=1, max_size=8

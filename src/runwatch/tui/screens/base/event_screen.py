@@ -9,6 +9,7 @@ from runwatch.tui.core.messages import PanelClosed
 from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.view.text.copied_text import copied_json
+from runwatch.view.text.format import short_id, time_of_day
 from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
@@ -77,7 +78,11 @@ class EventScreen(ConsoleScreen):
             self.mount(Drawer(), before="#status")
         drawer = self.query_one(Drawer)
         drawer.display = True
-        drawer.show(line(f"event {line(event.id)}"), json_block(dict(event.raw)), copied_json(dict(event.raw)))
+        context = self.console.render_context()
+        # The line that was opened scrolls away where the events go on.
+        whose = (line(event.id), short_id(event.execution_id, context.glyphs), time_of_day(event.at, context))
+        title = line(f"event {f' {context.glyphs.dot} '.join(whose)}")
+        drawer.show(title, json_block(dict(event.raw)), copied_json(dict(event.raw)))
         drawer.query("DetailView").first().focus()
 
     def on_panel_closed(self, message: PanelClosed) -> None:

@@ -89,7 +89,9 @@ class TemplatesScreen(ResourceScreen):
     def detail_sections(self, row: RecordRow[Any], context: RenderContext) -> Sequence[DetailSection]:
         """Return the fields; on a read-only profile no next action is offered that changes something."""
         sections = super().detail_sections(row, context)
-        return without_changes(sections) if is_read_only(self.console) else sections
+        if not is_read_only(self.console):
+            return sections
+        return without_changes(sections, of_file=self.console.has_file)
 
     def focus_detail(self) -> None:
         """Move to the application that waits for the user's go, or else to the first next action."""

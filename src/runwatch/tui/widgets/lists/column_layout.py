@@ -179,6 +179,12 @@ def scroll_columns(
         leaving = [*(index for index in others if index < target), *(index for index in others[::-1] if index > target)]
         while leaving and _total([held.get(index, least[index]) for index in shown], gap) > inner:
             shown.remove(leaving.pop(0))
+        if wide:
+            # Room that the hidden ones leave goes to those that follow.
+            for index in range(target + 1, len(columns)):
+                grown = sorted({*shown, index})
+                if _total([held.get(one, least[one]) for one in grown], gap) <= inner:
+                    shown = grown
         made += 1
     if not made:
         return ColumnScroll(unscrolled, 0, None, target is not None)
