@@ -113,7 +113,11 @@ async def test_a_console_that_cannot_start_says_why(tmp_path: Path) -> None:
         settings.unlink()
         async with console_of(served.link) as opened:
             screen = Screen(100, 30)
-            await shows(opened, "nowhere", screen)
+            while (message := await opened.receive()).type is WSMsgType.BINARY:
+                screen.feed(message.data)
+            kind, said = message.json()
+            assert kind == "ended"
+            assert "nowhere" in said["text"]
 
 
 async def test_a_console_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

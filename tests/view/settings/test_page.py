@@ -164,7 +164,7 @@ def test_a_refusal_never_repeats_what_was_typed(tmp_path: Path) -> None:
 
 def test_every_action_has_a_row_with_its_keys(tmp_path: Path) -> None:
     found = rows(tmp_path, '[keys]\n"screen.copy" = "ctrl+y"\n"screen.raw" = "q"\n"screen.cpoy" = "x"\n')
-    assert cells(found["keys.screen.copy"]) == ("keys.screen.copy", "y               Copy the main id.", "file")
+    assert cells(found["keys.screen.copy"]) == ("keys.screen.copy", f"{'y'.ljust(15)}  Copy the main id.", "file")
     assert found["keys.screen.copy"].text == "ctrl+y"
     assert cells(found["keys.screen.raw"])[1].endswith("screen.raw: q belongs to app.quit")
     assert about(found["keys.screen.raw"])["refused"] == "screen.raw: q belongs to app.quit"

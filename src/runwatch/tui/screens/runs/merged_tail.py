@@ -331,7 +331,8 @@ class MergedTailScreen(EventScreen):
             self._live_count = sum(session is None or is_live(session, run_id) for run_id in self._followed)
         many = f"{len(runs)} run{'s' * (len(runs) != 1)}"
         more = f", {self._left_out} more are not followed" if self._left_out else ""
-        live = f" {self.console.glyphs.dot} {self._live_count} live"
+        when = " when last read" * (self.lost_since is not None)
+        live = f" {self.console.glyphs.dot} {self._live_count} live{when}"
         unseen = f", {self._unseen} ended unseen" if self._unseen else ""
         return f"Tail of {many}{live}{more}{unseen}"
 
