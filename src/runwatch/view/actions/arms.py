@@ -47,7 +47,8 @@ _OF_A_MODEL: Final = (
                            help="the connection to use: its id or auth_binding_ref")),
 )  # fmt: skip
 _OF_AN_AGENT: Final = (
-    FormField(path="endpoint.url", label="address", hint="an https URL; http only on the machine of the service", is_required=True,
+    FormField(path="endpoint.url", label="address", hint="an https URL; http only on the service's machine",
+        is_required=True,
         option=FieldOption(name="--url", metavar="URL", is_required=False,
                            help="an agent: the http or https address of its endpoint")),
     replace(AUTH_REF, offer=Suggestions(kind=Credential)),

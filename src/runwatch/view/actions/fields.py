@@ -19,7 +19,7 @@ NAME: Final = FormField(
     option=FieldOption(name="--name", metavar="NAME", help="its display name"),
 )  # fmt: skip
 ADDRESS: Final = FormField(
-    path="endpoint.url", label="address", hint="an https URL; http only on the machine of the service", is_required=True,
+    path="endpoint.url", label="address", hint="an https URL; http only on the service's machine", is_required=True,
     option=FieldOption(name="--url", metavar="URL", help="the http or https address of its endpoint"),
 )  # fmt: skip
 AUTH_REF: Final = FormField(
