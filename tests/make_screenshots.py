@@ -101,7 +101,7 @@ async def _pins(driven: Driven) -> None:
     await driven.reaches("3 runs is:problem", "down", "enter")
     run = next(run for run in driven.service.runs if run["execution_id"] == noon.LIVE)
     run.update(status="failed", reason="fallback_exhausted", completed_at=noon.at(0))
-    await driven.comes("1 ● run 8f21", 60)
+    await driven.comes("1 ± run 8f21", 60)
     await driven.press("B")
     await driven.settle()
 
