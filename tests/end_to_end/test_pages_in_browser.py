@@ -70,7 +70,7 @@ async def agent(service: Local) -> str:
 
 async def github(service: Local) -> str:
     """The page that records a repository."""
-    return await _intent(service, f"{PATH}/intents", {"repository": "acme/widgets-with-a-very-long-name" * 3})
+    return await _intent(service, f"{PATH}/intents", {"repository": f"acme/{'widgets-with-a-very-long-name-' * 4}"})
 
 
 async def credit(service: Local) -> str:

@@ -48,22 +48,22 @@ from tests.view.strategies import CONTEXT
         ),
         (
             recorded_check("baseline"),
-            "baseline", "output seen",
+            "baseline", "– output seen",
             "output seen, correctness not checked", Role.PLAIN,
         ),
         (
             recorded_check("baseline", output_present=False),
-            "baseline", "no output",
+            "baseline", "◷ no output",
             "no output, correctness not checked", Role.WARN,
         ),
-        (recorded_check("platform_test"), "test", "test run", "test run · no verdict", Role.TEST),
+        (recorded_check("platform_test"), "test", "– test run", "test run · no verdict", Role.TEST),
         (
             recorded_check("pending_evaluation"),
             "pending", "● pending", "check still pending", Role.LIVE,
         ),
         (
             recorded_check("terminal_no_evaluation"),
-            "unchecked", "no check", "ended before any check (cancelled)", Role.OFF,
+            "unchecked", "– no check", "ended before any check (cancelled)", Role.OFF,
         ),
         (
             recorded_check("missing_evidence"),

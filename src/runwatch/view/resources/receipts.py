@@ -110,7 +110,7 @@ COLUMNS: Final = (
     ),
     time_column("created|created_at|age=created_at", server_parameter="since", min_cells=7),
     column(
-        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=3, min_cells=6, words=DURATION_WORDS,
+        "took=totals.runtime_s", format=duration_cell, align="right", hide_order=2, min_cells=6, words=DURATION_WORDS,
         value_type="seconds",
     ),
     column("provider", lambda it: find_selected_option(it).provider, hide_order=1, min_cells=10, is_extra=True),
