@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from runwatch.records.requests.body import ClosedBody, Label, OpenBody
 
@@ -40,10 +40,3 @@ class GithubIntentRequest(ClosedBody):
     """The body of ``POST /v1/github-connections/intents``, without other members."""
 
     repository: Repository
-
-    @field_validator("repository")
-    @classmethod
-    def _has_an_owner(cls, value: str) -> str:
-        if not re.fullmatch(r"[^/\s]+/[^/\s]+", value):
-            raise ValueError("must be owner/name")
-        return value
