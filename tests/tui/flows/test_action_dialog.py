@@ -159,6 +159,10 @@ async def test_what_is_typed_into_a_form_is_kept_until_the_service_accepts_it(tm
         assert opened.fields.values()["display_name"] == "c"
         await driven.type("ci")
         assert opened.fields.values()["display_name"] == "ci", "typing replaces it"
+        await driven.press("tab", "shift+tab")
+        await driven.type("2")
+        assert opened.fields.values()["display_name"] == "ci2", "but not what was typed since"
+        await driven.press("backspace")
         await driven.opens(ConfirmDialog, "f2")
         await driven.reaches("rk_shown_once", "f9")
         values = [row.index(value) for value in ("key_new", "rk_shown_once") for row in driven.lines if value in row]

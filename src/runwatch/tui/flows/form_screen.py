@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.timer import Timer
@@ -121,6 +122,7 @@ class FormScreen(CoveringScreen):
         self._values = {each.id: values.get(each.id, "") for each in form.fields}
         self._begin = field
         self.is_draft = False
+        self._entered: set[Widget] = set()
         self._key = str(uuid.uuid4())
         self._can_check = False
         self._goes_on = False
@@ -187,12 +189,20 @@ class FormScreen(CoveringScreen):
         # At once, because keys may come before the next message, and the first frame marks the field.
         field = self.fields.find_input(self._begin)
         self.set_focus(field)
-        if self.is_draft and isinstance(field, LineInput):
-            field.select_all()
+        self._select_kept(field)
         self.watch(self.fields, "scroll_y", self._count_hidden_later, init=False)
         self.show_request()
         start_worker(self, self._get_checker(), "loading")
         self.session_opened()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._select_kept(event.widget)
+
+    def _select_kept(self, field: Widget | None) -> None:
+        """Select a kept text when its field is first entered, so that typing replaces it."""
+        if self.is_draft and isinstance(field, LineInput) and field not in self._entered:
+            self._entered.add(field)
+            field.select_all()
 
     def session_opened(self) -> None:
         if self.console.session is not None and any(field.offer for field in self.form.fields):

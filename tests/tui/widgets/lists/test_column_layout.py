@@ -128,6 +128,23 @@ def test_an_id_that_was_whole_stays_so_while_the_others_have_their_least_width()
     assert widths(51) == [11, 8, 22]
 
 
+@pytest.mark.parametrize("room", range(60, 130, 3))
+def test_a_layout_whose_ids_are_held_is_the_one_that_made_them_whole(room: int) -> None:
+    columns = [
+        column("status", "status", min_cells=8),
+        column("run", "run", is_id=True),
+        column("why", "why", whole_first=True),
+        column("model", "model", keeps_difference=True),
+    ]
+    needs = [ColumnNeed(11, 11, 11), ColumnNeed(8, 8, 29, short=8), ColumnNeed(10, 10, 39), ColumnNeed(4, 5, 17)]
+    first = lay_out_columns(columns, needs, room)
+    keep = {placed.column.id for placed in first}
+    held = {"run": 29} if any(placed.column.id == "run" and placed.width == 29 for placed in first) else {}
+    is_close = first[0].gap == 1
+    assert lay_out_columns(columns, needs, room, keep=keep, held=held, is_close=is_close) == first
+    assert {placed.gap for placed in lay_out_columns(columns, needs, 200, is_close=True)} == {1}
+
+
 def test_wide_columns_are_whole_and_leave_room_for_the_sign_that_more_follow() -> None:
     # All are whole in 11, 9, 5, 14 and 10 cells with 4 gaps.
     assert shown(57, wide=True) == dict(zip(ALL, NATURAL, strict=True))

@@ -40,6 +40,9 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 
+ALL_ROWS: Final = 1_000
+"""More settings than there are: each of them decides how wide the columns are, as the last part has the longest."""
+
 _CHANGING: Final = frozenset({"list.open", "screen.destroy"})
 """Keys that change settings."""
 
@@ -100,7 +103,7 @@ class SettingsScreen(ConsoleScreen):
         self._before: Palette | None = None
 
     def body(self) -> Iterable[Widget]:
-        yield Pane(RecordTable(COLUMNS, id="settings-table"), id="settings-list")
+        yield Pane(RecordTable(COLUMNS, measured_rows=ALL_ROWS, id="settings-table"), id="settings-list")
         yield Pane(DetailView(id="settings-text"), id="settings-about")
         yield FilterBar(id="settings-filter")
         yield ProblemPanel(id="settings-problem")
@@ -166,7 +169,7 @@ class SettingsScreen(ConsoleScreen):
         before, self._all_rows = self._all_rows, rows
         self._rows = search_rows(rows, self._words)
         # Rows keep their keys when their content changes, such as a source that becomes known later.
-        if rows != before:
+        if rows != before or not self._words:
             self.table.measure_again()
         clears = f"{console.keys.shown('screen.back')} shows all settings"
         self.table.empty_text = (line(f"No setting has {self._words} in its key, value or description."), line(clears))

@@ -86,6 +86,7 @@ def lay_out_columns(
     wide: bool = False,
     keep: Collection[str] | None = None,
     held: Mapping[str, int] = _NONE_HELD,
+    is_close: bool = False,
 ) -> tuple[PlacedColumn, ...]:
     """Lay out columns in ``room`` cells.
 
@@ -104,6 +105,7 @@ def lay_out_columns(
             two columns is cut to the room.
         keep: Ids of the columns to show whatever their widths.
         held: Widths by column id that stay as they are while the other columns have their minimum beside them.
+        is_close: Whether the columns are one cell apart even where nothing is cut.
     """
     every, gap = list(range(len(columns))), COLUMN_GAP
     kept = every if keep is None else [index for index in every if columns[index].id in keep]
@@ -119,8 +121,10 @@ def lay_out_columns(
             kept = _hide_columns(columns, needs, room, every) if keep is None else kept
         needs, rigid = _hold(columns, needs, kept, room, held)
         widths, closer = (_find_widths(columns, needs, kept, room, gap, rigid) for gap in (COLUMN_GAP, 1))
-        if _total(widths.values()) > room or any(
-            _asks_for_room(columns[index], needs[index], widths[index], closer[index]) for index in kept
+        if (
+            is_close
+            or _total(widths.values()) > room
+            or any(_asks_for_room(columns[index], needs[index], widths[index], closer[index]) for index in kept)
         ):
             gap, widths = 1, closer
     placed: list[PlacedColumn] = []

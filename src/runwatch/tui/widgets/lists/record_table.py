@@ -95,6 +95,9 @@ class _Looks(NamedTuple):
 class RecordTable(LineList, inherit_bindings=False):
     """A table with rows and columns. The caller sorts, filters and renders the rows; cursor and marks are row ids.
 
+    Args:
+        measured_rows: How many of the first rows decide how wide the columns are.
+
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
         is_wide: Whether every column gets its full width.
@@ -156,8 +159,11 @@ class RecordTable(LineList, inherit_bindings=False):
         column_id: str
         reverse: bool
 
-    def __init__(self, columns: Sequence[Column[Any]], *, id: str | None = None) -> None:
+    def __init__(
+        self, columns: Sequence[Column[Any]], *, measured_rows: int = MEASURED_ROWS, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
+        self._measured_rows: Final = measured_rows
         self._columns: Final = tuple(columns)
         self.rows: Sequence[TableRow] = ()
         self.cursor_key: str | None = None
@@ -232,6 +238,7 @@ class RecordTable(LineList, inherit_bindings=False):
             column.id: set() for column in self._columns if column.keeps_difference
         }
         self._kept: tuple[object, Mapping[str, bool]] = (None, {})
+        self._is_close = False
         self.measure_again()
 
     @property
@@ -626,7 +633,7 @@ class RecordTable(LineList, inherit_bindings=False):
         second.
         """
         known = {id(row) for row in self._sampled}
-        self._sampled = tuple(self.rows[:MEASURED_ROWS])
+        self._sampled = tuple(self.rows[: self._measured_rows])
         indices = {index for index, row in enumerate(self._sampled) if id(row) not in known}
         top, rows = round(self.scroll_y), self.rows_in_sight
         sight = set(range(top, min(top + rows, len(self.rows))))
@@ -641,7 +648,9 @@ class RecordTable(LineList, inherit_bindings=False):
             if only_shown and column.id not in shown:
                 continue
             cells = {index: self.rows[index].cell(column).text for index in indices.union(sight)}
-            if any(index < MEASURED_ROWS and text not in nothing and text != assumed for index, text in cells.items()):
+            if any(
+                index < self._measured_rows and text not in nothing and text != assumed for index, text in cells.items()
+            ):
                 self._used.add(column.id)
             if column.is_id:
                 if not self.is_wide:
@@ -656,7 +665,7 @@ class RecordTable(LineList, inherit_bindings=False):
             widths = {
                 index: min(cell_width(text), column.max_cells)
                 for index, text in cells.items()
-                if grows or index < MEASURED_ROWS
+                if grows or index < self._measured_rows
             }
             self._natural[position] = max(self._natural[position], *widths.values(), 0)
             # A text that is not in the first window may be cut, so that others are whole.
@@ -690,8 +699,8 @@ class RecordTable(LineList, inherit_bindings=False):
         known = min(len(self.rows), self.rows_in_sight)
         reasons = (self.cells, self.is_wide, known, tuple(column.id for column in used))
         columns, needs = tuple(used), tuple(used.values())
-        # A wider cell, which the user may have scrolled to or brought up by another order, hides no column and cuts no
-        # id.
+        # A wider cell, which the user may have scrolled to or brought up by another order, hides no column, cuts no id
+        # and moves none apart.
         kept = self._kept[1] if self._kept[0] == reasons else None
         held = (
             {}
@@ -699,7 +708,9 @@ class RecordTable(LineList, inherit_bindings=False):
             else {column.id: need.whole for column, need in used.items() if need.short and kept.get(column.id)}
         )
         keep = None if self.is_wide else kept
-        unscrolled = lay_out_columns(columns, needs, room, wide=self.is_wide, keep=keep, held=held)
+        is_close = keep is not None and self._is_close
+        unscrolled = lay_out_columns(columns, needs, room, wide=self.is_wide, keep=keep, held=held, is_close=is_close)
+        self._is_close = any(one.gap < COLUMN_GAP for one in unscrolled)
         self._scroll = scroll_columns(columns, needs, room, unscrolled, self._scroll.steps, wide=self.is_wide)
         self._choose_cuts()
         if self.rows:
