@@ -373,6 +373,24 @@ async def test_a_read_that_hangs_is_sent_again_for_the_user_or_once_when_the_ser
         assert scheduler.waiting_s("runs") == 0
 
 
+async def test_a_slow_read_that_shows_the_service_is_back_is_not_given_up_for_itself() -> None:
+    clock = FakeClock(manual=True)
+    sent: list[str] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
+
+    async def answer_late() -> float:
+        sent.append("slow")
+        await clock.sleep(SILENT_S + 1)
+        scheduler.run_all_soon()
+        sent.append("answered")
+        return 100.0
+
+    scheduler.add("slow", JobPriority.SWEEP, answer_late)
+    async with running(scheduler):
+        await let_pass(clock, SILENT_S + 2)
+        assert sent == ["slow", "answered"]
+
+
 async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytest.LogCaptureFixture) -> None:
     clock = FakeClock(manual=True)
     runs: list[str] = []

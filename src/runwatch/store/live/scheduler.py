@@ -169,11 +169,12 @@ class Scheduler:
     def resend_hung(self) -> None:
         """Give up the reads that hang and send them again, because the service responds to others.
 
-        One that then hangs again is slow, and ends by itself.
+        One that then hangs again is slow, and ends by itself. So does the one that has just got the response.
         """
-        now = self._clock.monotonic()
+        now, present = self._clock.monotonic(), asyncio.current_task()
         for job in [job for job in self._jobs.values() if job.hangs(now) and job.sent_at == job.waits_since]:
-            self._send_again(job)
+            if job.task is not present:
+                self._send_again(job)
 
     def _send_again(self, job: ReadJob) -> None:
         self.remove(job.key)
