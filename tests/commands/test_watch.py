@@ -178,6 +178,13 @@ def test_a_429_while_the_list_is_read_is_waited_out_and_said(runwatch: Here, ser
     ]  # fmt: skip
 
 
+def test_a_list_that_repeats_its_cursor_is_not_read_for_ever(runwatch: Here, service: ScriptedService) -> None:
+    service.say("GET", "/v1/executions", Said(200, {"executions": [], "next_cursor": "more"}))
+    outcome = runwatch("runs", "watch", "--all")
+    assert outcome.code not in {0, 2}
+    assert len(service.requests("GET", "/v1/executions")) == 2
+
+
 def test_many_runs_stay_within_the_published_limit(runwatch: Here, service: ScriptedService) -> None:
     ids = [f"ex_{number}" for number in range(12)]
     service.runs[:] = [dict(run(run_id, "running").raw) for run_id in ids]

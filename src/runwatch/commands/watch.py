@@ -7,9 +7,8 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final
 
-from runwatch.api.client import PAGE_SIZE, Client
+from runwatch.api.client import Client
 from runwatch.api.errors import ApiError, ApiProblem, RateLimitedError
-from runwatch.api.request_builder import QueryValue
 from runwatch.base.clock import Clock
 from runwatch.base.errors import RunwatchError, UsageError
 from runwatch.base.json import dumps
@@ -59,21 +58,22 @@ def watch(call: Invocation) -> int:
 async def _live_runs(session: CommandSession) -> list[str]:
     """Return the runs that are not final now, oldest first; a 429 is waited out."""
     client, runs = session.client, list[Run]()
-    query: dict[str, QueryValue] = {"limit": PAGE_SIZE}
+    cursor: str | None = None
+    is_read = False
     try:
-        while len(runs) < DEFAULT_LIMIT:
+        while not is_read:
             try:
-                page = await client.page("getExecutions", query=query)
+                async for page in client.pages(
+                    "getExecutions", query={"cursor": cursor}, limit=DEFAULT_LIMIT - len(runs)
+                ):
+                    runs += page.records
+                    cursor = page.next_cursor
+                is_read = True
             except (ApiProblem, RateLimitedError):
                 if (wait := client.gate.seconds_left()) == 0:
                     raise
                 session.call.output.note(_held_note(client, wait))
                 await session.call.clock.sleep(wait)
-                continue
-            runs += page.records
-            query["cursor"] = page.next_cursor
-            if page.next_cursor is None:
-                break
     except ApiProblem as problem:
         await check_list_is_missing(session, problem)
         session.call.output.note("this service has no list of runs; these are the runs on your watch list")
