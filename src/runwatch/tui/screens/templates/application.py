@@ -95,12 +95,11 @@ class ApplicationScreen(CoveringScreen):
         return (*self._crumbs, self._template_id, "Application" if self._application_id else "Plan")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints, the first only on a line that leads somewhere."""
         target = self.query_one(DetailView).target
         does = isinstance(target, NextActionTarget) and not is_read_only(self.console)
         return (
-            *([("detail.open", "run next action" if does else "open")] if target is not None else ()),
-            ("screen.actions", "actions"), ("screen.copy", "copy value"), "screen.refresh", "screen.raw", "screen.back",
+            ("detail.open", "run next action" if does else "open"), ("screen.actions", "actions"),
+            ("screen.copy", "copy value"), "screen.refresh", "screen.raw", "screen.back",
         )  # fmt: skip
 
     # Events.
