@@ -15,7 +15,7 @@ from tests.tui import noon
 @pytest.mark.exhaustive
 def test_a_run_is_drawn_replayed_and_put_on_the_wall(tmp_path: Path) -> None:
     with running_service(noon.service()) as service, console(tmp_path, base_url=service.base_url) as terminal:
-        terminal.wait_for("5c9d…77aa")
+        terminal.wait_for(re.compile(r"5c9d\S+77aa"))
         terminal.press("down", until="8 events")
         terminal.press("enter")
         terminal.type(">>", until=re.compile(r"attempt 1 +█+ +10 s +✗ rejected 0\.31"))
