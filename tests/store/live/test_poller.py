@@ -26,6 +26,8 @@ from runwatch.store.db.database import Database, Work
 from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
 from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.live.list_continuation import GAP_PAGES
+from runwatch.store.live.poller import Poller
+from runwatch.store.live.scheduler import SILENT_S
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
@@ -62,6 +64,22 @@ class WithoutCursors(LimitedService):
     def _answer(self, heard: Heard) -> Said:
         if self.refuses_cursors and "cursor" in heard.head.query:
             return Said(400, problem("invalid_request", status=400))
+        return super()._answer(heard)
+
+
+class SlowPages(LimitedService):
+    """A service that takes a few seconds for each page of its runs."""
+
+    poller: Poller | None = None
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.silent_s: list[float] = []
+
+    def _answer(self, heard: Heard) -> Said:
+        if self.poller is not None and heard.head.path == "/v1/executions":
+            self.clock.advance(SILENT_S / 2)
+            self.silent_s.append(self.poller.silent_s)
         return super()._answer(heard)
 
 
@@ -111,6 +129,15 @@ async def test_the_sweep_goes_on_as_long_as_pages_end_with_a_live_run(tmp_path: 
         await watch.let_pass(5)
         known = watch.session.store.collection("work", "run").by_id
         assert known.keys() == {f"ex_{number:04}" for number in range(300)}
+
+
+async def test_a_list_whose_pages_come_slowly_is_answered_all_the_time(tmp_path: Path) -> None:
+    service = SlowPages(runs=[run(f"ex_{number:04}") for number in range(800)], account=account(quota=None))
+    async with watching(service, tmp_path) as watch:
+        service.poller = watch.session.live
+        await watch.let_pass(30)
+        assert len(service.silent_s) == 8
+        assert max(service.silent_s) == 0
 
 
 async def test_runs_that_end_below_the_newest_page_are_read_by_the_page(tmp_path: Path) -> None:

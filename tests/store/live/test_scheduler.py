@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from runwatch.store.live.request_budget import LEARNED_QUIET_S, MIN_RPM, RequestBudget, sweep_interval_s
-from runwatch.store.live.scheduler import SILENT_S, JobPriority, Scheduler
+from runwatch.store.live.scheduler import MAX_CONCURRENT_READS, SILENT_S, JobPriority, Scheduler
 from tests.support.clock import FakeClock
 
 SWEEP_AT_LEAST_S = 15.0
@@ -362,9 +362,9 @@ async def test_a_read_that_hangs_is_sent_again_for_the_user_or_once_when_the_ser
     begun = clock.monotonic()
     scheduler.add("runs", JobPriority.SWEEP, hang)
     async with running(scheduler):
-        await pass_and_send_again(SILENT_S)
+        await pass_and_send_again(SILENT_S - 1)
         assert sent == [0.0]
-        await pass_and_send_again(1)
+        await pass_and_send_again(2)
         assert sent == [0.0, SILENT_S + 1]
         assert scheduler.waiting_s("runs") == SILENT_S + 1
         await pass_and_send_again(SILENT_S + 1)
@@ -373,7 +373,7 @@ async def test_a_read_that_hangs_is_sent_again_for_the_user_or_once_when_the_ser
         assert scheduler.waiting_s("runs") == 0
 
 
-async def test_a_slow_read_that_shows_the_service_is_back_is_not_given_up_for_itself() -> None:
+async def test_a_slow_read_that_is_answered_is_not_given_up_for_itself_nor_when_it_is_slow_again() -> None:
     clock = FakeClock(manual=True)
     sent: list[str] = []
     scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: 0.0)
@@ -381,14 +381,46 @@ async def test_a_slow_read_that_shows_the_service_is_back_is_not_given_up_for_it
     async def answer_late() -> float:
         sent.append("slow")
         await clock.sleep(SILENT_S + 1)
+        scheduler.note_answer()
         scheduler.run_all_soon()
         sent.append("answered")
-        return 100.0
+        return 1.0
 
     scheduler.add("slow", JobPriority.SWEEP, answer_late)
     async with running(scheduler):
-        await let_pass(clock, SILENT_S + 2)
+        await let_pass(clock, SILENT_S + 1.5)
         assert sent == ["slow", "answered"]
+        await let_pass(clock, SILENT_S + 1)
+        assert scheduler.waiting_s("slow") > SILENT_S
+        scheduler.resend_hung()
+        await settle()
+        assert sent == ["slow", "answered", "slow"]
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+async def test_reads_that_hang_take_no_other_read_its_place(*, is_held: bool) -> None:
+    clock = FakeClock(manual=True)
+    until = clock.monotonic() + is_held
+    started: list[str] = []
+    scheduler = Scheduler(clock, RequestBudget(clock, None), lambda: max(0.0, until - clock.monotonic()))
+
+    def job(name: str) -> None:
+        async def hang() -> float:
+            started.append(name)
+            await clock.sleep(100)
+            return 100.0
+
+        scheduler.add(name, JobPriority.TAIL, hang)
+
+    names = [str(number) for number in range(MAX_CONCURRENT_READS + 1)]
+    at_once = 1 if is_held else MAX_CONCURRENT_READS
+    for name in names:
+        job(name)
+    async with running(scheduler):
+        await let_pass(clock, SILENT_S - 1)
+        assert started == names[:at_once]
+        await let_pass(clock, 3)
+        assert started == names
 
 
 async def test_a_job_that_raises_is_tried_again_and_hurts_no_other(caplog: pytest.LogCaptureFixture) -> None:

@@ -142,6 +142,8 @@ class Poller:
         """
         self.budget.note_attempt(was_sent=attempt.error not in UNSENT_ERRORS)
         self._heard_at = self._clock.monotonic()
+        if attempt.status is not None or attempt.received_bytes:
+            self.scheduler.note_answer()
         if not is_opening:
             self.connection.note(attempt)
         problem = attempt.problem
@@ -297,7 +299,7 @@ class Poller:
         """
         while True:
             await self._clock.sleep(until_whole_second(self._clock, PROBE_S))
-            if self.silent_s > 0:
+            if self.scheduler.has_hung(RunList.JOB):
                 self.scheduler.add("answer", JobPriority.SWEEP, self._look_for_answer)
             if self._clock.monotonic() - self._heard_at < PROBE_S:
                 continue
@@ -316,7 +318,7 @@ class Poller:
         if await wait_first(self._client.get_account(), self._clock.sleep(PROBE_S)) == 0:
             self.scheduler.resend_hung()
             return None
-        return 0.0 if self.silent_s > 0 else None
+        return 0.0 if self.scheduler.has_hung(RunList.JOB) else None
 
     def _probe_soon(self, in_s: float) -> None:
         """Look for the service until it responds, more often than lists whose reads have failed."""

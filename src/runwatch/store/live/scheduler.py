@@ -56,8 +56,9 @@ class ReadJob:
             handles its own errors; one that escapes is logged and the job repeated after :data:`STARVED_S`.
         due: Monotonic time from which it may go.
         is_asked: Whether the user waits for the next read: it goes first and does not wait for the budget.
-        sent_at: Monotonic start of the read in progress.
+        sent_at: Monotonic start of the read in progress, or of its wait for the next of several answers.
         waits_since: The same, or that of the read that hung and was given up for it.
+        is_slow: Whether the last answer took so long that a read without one does not mean a dead connection.
     """
 
     key: str
@@ -67,10 +68,16 @@ class ReadJob:
     is_asked: bool = False
     sent_at: float = 0.0
     waits_since: float | None = None
+    is_slow: bool = False
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def hangs(self, now: float) -> bool:
-        return self.task is not None and now - self.sent_at > SILENT_S
+        return self.task is not None and now - self.sent_at >= SILENT_S
+
+    @property
+    def may_be_resent(self) -> bool:
+        """Whether the read in progress is sent again if it hangs: once, as one that then hangs again is slow."""
+        return self.task is not None and not self.is_slow and self.sent_at == self.waits_since
 
 
 class Scheduler:
@@ -166,15 +173,23 @@ class Scheduler:
         job = self._jobs.get(key)
         return 0.0 if job is None or job.waits_since is None else self._clock.monotonic() - job.waits_since
 
-    def resend_hung(self) -> None:
-        """Give up the reads that hang and send them again, because the service responds to others.
+    def has_hung(self, key: str) -> bool:
+        """Return whether the read of a job hangs and may be sent again."""
+        job = self._jobs.get(key)
+        return job is not None and job.may_be_resent and job.hangs(self._clock.monotonic())
 
-        One that then hangs again is slow, and ends by itself. So does the one that has just got the response.
-        """
+    def resend_hung(self) -> None:
+        """Give up the reads that hang and send them again, because the service responds to others."""
+        for key in [key for key in self._jobs if self.has_hung(key)]:
+            self._send_again(self._jobs[key])
+
+    def note_answer(self) -> None:
+        """Note an answer to a request of the current task: if that is a read, its wait for the next one begins now."""
         now, present = self._clock.monotonic(), asyncio.current_task()
-        for job in [job for job in self._jobs.values() if job.hangs(now) and job.sent_at == job.waits_since]:
-            if job.task is not present:
-                self._send_again(job)
+        for job in self._jobs.values():
+            if job.task is present:
+                job.is_slow = job.hangs(now)
+                job.sent_at = job.waits_since = now
 
     def _send_again(self, job: ReadJob) -> None:
         self.remove(job.key)
@@ -290,19 +305,20 @@ class Scheduler:
         if hold_s > 0:
             self._was_held = True
             return hold_s
-        running = sum(job.task is not None for job in self._jobs.values())
+        # A read that hangs, maybe on a dead connection, takes no other's place.
+        running = sum(job.task is not None and not self.has_hung(job.key) for job in self._jobs.values())
         if self._was_held:
             # The first request after a hold goes alone, to show whether the service responds again.
             if running and not self._asked():
-                return None
+                return self._until_hung()
             if self._user_requests and not (self._is_read_asked_anyway and self._asked()):
                 return None
             if not self._start_next():
                 return self._until_due()
             self._was_held, self._is_probing = False, True
-            return None
+            return self._until_hung()
         if self._is_probing and running:
-            return None
+            return self._until_hung()
         self._is_probing = False
         while not self._user_requests and self._asked():
             self._start_next()
@@ -316,7 +332,7 @@ class Scheduler:
             elif not self._start_next():
                 return self._until_due()
             running += 1
-        return None
+        return self._until_hung()
 
     def _start_next(self, priority: JobPriority | None = None) -> bool:
         now = self._clock.monotonic()
@@ -345,6 +361,12 @@ class Scheduler:
     def _until_due(self, priority: JobPriority | None = None) -> float | None:
         waiting = [job.due for job in self._idle(priority)]
         return max(0.0, min(waiting) - self._clock.monotonic()) if waiting else None
+
+    def _until_hung(self) -> float | None:
+        """Return the seconds until a read in progress may hang; ``None`` if none may, so that only an answer counts."""
+        now = self._clock.monotonic()
+        waits = [job.sent_at + SILENT_S - now for job in self._jobs.values() if job.may_be_resent]
+        return min((wait for wait in waits if wait > 0), default=None)
 
     async def _run(self, job: ReadJob) -> None:
         again: float | None = STARVED_S
