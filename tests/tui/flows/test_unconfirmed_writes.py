@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from runwatch.api.errors import ApiError
 from runwatch.store.repositories import outbox
-from runwatch.store.repositories.outbox import UnconfirmedWrite
+from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
@@ -73,6 +75,23 @@ async def test_a_retry_of_a_write_that_another_process_settled_sends_nothing(
         await driven.reaches("nothing was sent now: another console or command retried or discarded it", "tab", "enter")
         assert OUTCOME_UNKNOWN[:20] not in driven.text
         assert len(driven.service.requests("POST", CANCEL)) == sent
+
+
+async def test_nothing_follows_a_retry_that_sent_nothing(tmp_path: Path) -> None:
+    made = noon.service()
+    made.say("POST", "/v1/account/top-up-intents", Said(503, problem("upstream_unavailable")))
+    async with console(made, tmp_path, size=SIZE) as driven:
+        lost = WriteRequest("postAccountTopUpIntents", {}, b'{"amount_usd":5}', "key", "")
+        sending = asyncio.ensure_future(driven.session.send_write(lost))
+        await driven.pass_time(5)
+        with pytest.raises(ApiError):
+            await sending
+        await open_list(driven)
+        await choose(driven)
+        for write in await kept(driven):
+            await driven.session.outbox.discard(write)
+        await driven.reaches("nothing was sent now", "tab", "enter")
+        await driven.opens(RunsScreen, "escape")
 
 
 async def test_the_notice_of_a_write_goes_when_another_process_settles_it(tmp_path: Path) -> None:

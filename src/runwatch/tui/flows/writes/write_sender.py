@@ -122,6 +122,7 @@ class WriteSender:
     ) -> None:
         self._callbacks: Final = callbacks
         self._response: Any = None
+        self._has_succeeded = False
         self._notice: tuple[str, str] | None = None
         self._screen = screen
         self._console = screen.console
@@ -152,7 +153,7 @@ class WriteSender:
         """
         console = self._console
         if self.dialog.state == "done":
-            if self._callbacks.after is not None and len(self._items) == 1:
+            if self._callbacks.after is not None and self._has_succeeded and len(self._items) == 1:
                 console.call_later(self._callbacks.after, self._response)
             if self._notice is not None:
                 console.call_later(console.notify_user, *self._notice)
@@ -323,7 +324,7 @@ class WriteSender:
         if status:
             self._statuses[item.id] = line(status)
         self._show_outcome(item, state_cell(status) if status else label_span("done", Role.GOOD))
-        self._response = result.value
+        self._response, self._has_succeeded = result.value, True
         self._callbacks.done(item.id, result.value, self.dialog.is_open)
         return None
 
