@@ -155,7 +155,7 @@ async def _fill(session: ServiceSession, log: Path) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as maker, log.open("w", encoding="utf-8") as file:
         for size, body in zip(sizes, maker.map(_page, sizes, numbers), strict=True):
             events = decode_page(body, RunEvent).records
-            await session.events.append(session.scope, run_id(size), events)
+            await session.event_store.append(session.scope, run_id(size), events)
             if size == MOST:
                 file.writelines(f"{event.raw['at']} {event.wire_text}\n" for event in events)
 

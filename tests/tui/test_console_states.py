@@ -110,8 +110,8 @@ async def test_a_run_that_has_ended_says_so_and_is_followed_no_longer(tmp_path: 
     async with console(noon.service(), tmp_path, size=size) as driven:
         Scene(driven).read(Run.KIND, 2)
         await driven.shows("9911")
-        await driven.session.events.append(driven.session.scope, noon.DONE, noon.events()[noon.DONE], after=None)
-        await driven.session.events.mark_complete(driven.session.scope, noon.DONE)
+        await driven.session.event_store.append(driven.session.scope, noon.DONE, noon.events()[noon.DONE], after=None)
+        await driven.session.event_store.mark_complete(driven.session.scope, noon.DONE)
         driven.session.live.tails._update(noon.DONE, count=7, is_complete=True, pause_s=None)
         await driven.select(noon.DONE)
         await driven.reaches("7 events", "enter")

@@ -112,7 +112,7 @@ async def _load_run_facts(session: CommandSession, run: Run) -> RunFacts:
     """Return a run with all related data. A receipt that cannot be read is omitted."""
     scope = await session.scope()
     request = parse_submitted_request(await session.watch_list.request_of(scope, run.id))
-    last = await session.events.window(scope, run.id, -1, 1)
+    last = await session.event_store.window(scope, run.id, -1, 1)
     receipt = None
     if run.is_final:
         try:

@@ -181,7 +181,7 @@ class Watcher:
         events = follow_run(
             self._reads,
             await session.scope(),
-            session.events,
+            session.event_store,
             run_id,
             clock=self._call.clock,
             patience_s=GIVE_UP_S,

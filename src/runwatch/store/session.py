@@ -102,7 +102,7 @@ class ServiceSession:
         self.store: Final = store
         self.clock: Final = clock
         self.journal: Final = Journal(database)
-        self.events: Final = EventStore(database)
+        self.event_store: Final = EventStore(database)
         self.outbox: Final = Outbox(database, clock=clock)
         self.watch_list: Final = WatchList(database, clock=clock)
         self.cache: Final = RecordCache(database)
@@ -113,7 +113,7 @@ class ServiceSession:
             client,
             scope,
             store,
-            self.events,
+            self.event_store,
             self.watch_list,
             clock=clock,
             tail_moved=options.tail_moved,

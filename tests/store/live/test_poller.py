@@ -598,9 +598,9 @@ async def test_a_silence_is_kept_as_a_gap(tmp_path: Path) -> None:
         watch.service._said.clear()
         await watch.let_pass(35)
         assert session.live.tails.last_update(FORTY[0]).failure is None
-        (gap,) = await session.events.gaps(session.scope, FORTY[0])
+        (gap,) = await session.event_store.gaps(session.scope, FORTY[0])
         assert 20 < (gap.ended_at - gap.began_at).total_seconds() < 70
-        kept = await session.events.count(session.scope, FORTY[0])
+        kept = await session.event_store.count(session.scope, FORTY[0])
         assert kept >= ticking.count - 2
 
 
@@ -629,7 +629,7 @@ async def test_a_tail_that_cannot_be_kept_says_so_and_has_everything_once_there_
 
     ticking = Ticking(FORTY[0])
     async with watching(limited(ticking=ticking), tmp_path) as watch:
-        live, events = watch.session.live, watch.session.events
+        live, events = watch.session.live, watch.session.event_store
         live.tails.follow(FORTY[0], "test")
         await watch.let_pass(10)
         kept = live.tails.last_update(FORTY[0]).count
@@ -763,13 +763,13 @@ async def test_a_console_that_stays_open_makes_room_every_hour(tmp_path: Path) -
     async with watching(LimitedService(60, runs=[], account=account(quota={"rate_limit_rpm": 60})), tmp_path) as watch:
         session = watch.session
         old = format_iso(watch.clock.now() - timedelta(days=40))
-        await session.events.append(session.scope, "old", [event(1, "completed", at=old)])
+        await session.event_store.append(session.scope, "old", [event(1, "completed", at=old)])
         watch.clock.advance(PRUNE_INTERVAL_S - 60)
         await watch.settle()
-        assert await session.events.count(session.scope, "old") == 1
+        assert await session.event_store.count(session.scope, "old") == 1
         watch.clock.advance(120)
         await watch.settle()
-        assert await session.events.count(session.scope, "old") == 0
+        assert await session.event_store.count(session.scope, "old") == 0
 
 
 async def test_a_server_that_is_no_service_does_not_lack_its_lists(tmp_path: Path) -> None:

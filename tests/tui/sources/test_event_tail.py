@@ -30,7 +30,7 @@ async def test_a_run_that_is_chosen_right_after_another_does_not_wait_for_that_o
     )
     async with console(service, tmp_path, size=(160, 50)) as driven:
         for name in names:
-            await driven.session.events.append(driven.session.scope, name, events[name])
+            await driven.session.event_store.append(driven.session.scope, name, events[name])
         for name in ("ex_b", "ex_a", "ex_b"):
             await driven.select(name)
             await driven.shows(f"{name}-199")

@@ -36,7 +36,7 @@ class CommandSession:
         self.call: Final = call
         self.settings: Final = settings
         self.client: Final = client
-        self.events: Final = EventStore(database)
+        self.event_store: Final = EventStore(database)
         self.outbox: Final = Outbox(database, clock=call.clock)
         self.watch_list: Final = WatchList(database, clock=call.clock)
         self.notes: Final = LocalNotes(database, clock=call.clock)

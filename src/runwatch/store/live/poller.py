@@ -70,7 +70,7 @@ class Poller:
 
     Args:
         client: Its observer has to call :meth:`note`.
-        events: Stores the events of followed runs.
+        event_store: Stores the events of followed runs.
         watch: Runs submitted or added here, for a service without a list of runs.
         tail_moved: See :class:`~runwatch.store.live.run_tails.RunTails`.
         others: Returns the requests of other consoles to the same service in the last minute.
@@ -85,7 +85,7 @@ class Poller:
         client: Client,
         scope: Scope,
         store: Store,
-        events: EventStore,
+        event_store: EventStore,
         watch: WatchList,
         *,
         clock: Clock,
@@ -115,7 +115,7 @@ class Poller:
             client,
             scope,
             self.writer,
-            events,
+            event_store,
             self.scheduler,
             clock=clock,
             least_s=intervals.tail_s,

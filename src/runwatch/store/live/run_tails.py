@@ -73,7 +73,7 @@ class RunTails:
         client: Client,
         scope: Scope,
         writer: ListWriter,
-        events: EventStore,
+        event_store: EventStore,
         scheduler: Scheduler,
         *,
         clock: Clock,
@@ -84,7 +84,7 @@ class RunTails:
         self._client = client
         self._scope = scope
         self._writer = writer
-        self._events = events
+        self._event_store = event_store
         self._scheduler = scheduler
         self._clock = clock
         self._least_s = least_s
@@ -219,7 +219,7 @@ class RunTails:
         update = self.last_update(run_id)
         silent_since = None if update.failure is None else update.answered_at
         tail = await StoredRunTail.open(
-            self._client, self._scope, self._events, run_id, self._clock, silent_since=silent_since
+            self._client, self._scope, self._event_store, run_id, self._clock, silent_since=silent_since
         )
         self._tails[run_id] = tail
         return tail

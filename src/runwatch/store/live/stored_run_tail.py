@@ -160,7 +160,7 @@ class StoredRunTail:
     """
 
     def __init__(
-        self, client: RunReads, scope: Scope, events: EventStore, run_id: str, clock: Clock, cursor: str | None
+        self, client: RunReads, scope: Scope, event_store: EventStore, run_id: str, clock: Clock, cursor: str | None
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
@@ -168,7 +168,7 @@ class StoredRunTail:
         self.take_pause: Final = self._tail.take_pause
         self._client = client
         self._scope = scope
-        self._events = events
+        self._event_store = event_store
         self._run_id = run_id
         self._clock = clock
         self._has_failed = False
@@ -178,7 +178,7 @@ class StoredRunTail:
         cls,
         client: RunReads,
         scope: Scope,
-        events: EventStore,
+        event_store: EventStore,
         run_id: str,
         clock: Clock,
         *,
@@ -191,8 +191,8 @@ class StoredRunTail:
             position: How many of the stored events the caller has; ``None`` for all.
             silent_since: Monotonic time of the last good response, where later reads failed.
         """
-        tail = cls(client, scope, events, run_id, clock, await events.cursor(scope, run_id))
-        tail.position = await events.count(scope, run_id) if position is None else position
+        tail = cls(client, scope, event_store, run_id, clock, await event_store.cursor(scope, run_id))
+        tail.position = await event_store.count(scope, run_id) if position is None else position
         tail.answered_at = silent_since
         tail._has_failed = silent_since is not None
         return tail
@@ -212,7 +212,7 @@ class StoredRunTail:
                     self._has_failed = True
                     raise
         if isinstance(step, EndStep):
-            await self._events.mark_complete(self._scope, self._run_id)
+            await self._event_store.mark_complete(self._scope, self._run_id)
         return step
 
     async def _answered(self) -> None:
@@ -220,7 +220,7 @@ class StoredRunTail:
         if self._has_failed and self.answered_at is not None:
             now = self._clock.now()
             silence = timedelta(seconds=self._clock.monotonic() - self.answered_at)
-            await self._events.note_gap(self._scope, self._run_id, now - silence, now)
+            await self._event_store.note_gap(self._scope, self._run_id, now - silence, now)
         self._has_failed = False
         self.answered_at = self._clock.monotonic()
 
@@ -239,12 +239,12 @@ class StoredRunTail:
         """Read a page, store it, and return the events that were not returned to the caller yet."""
         page = await self._client.list_events(self._run_id, after=after)
         await self._answered()
-        new, count = await self._events.append(self._scope, self._run_id, page.records, after=after)
+        new, count = await self._event_store.append(self._scope, self._run_id, page.records, after=after)
         if count > self.position + len(new):
             # Another process on this data directory stored some of them first; they are still new to this tail.
             new = []
             for start in range(self.position, count, WINDOW):
-                new += await self._events.window(self._scope, self._run_id, start, min(WINDOW, count - start))
+                new += await self._event_store.window(self._scope, self._run_id, start, min(WINDOW, count - start))
         self.position = count
         note = partial(self._tail.note_page, page.records, new=new)
         has_ended = note() if len(page.records) <= LONG_PAGE else await asyncio.to_thread(note)

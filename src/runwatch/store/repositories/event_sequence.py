@@ -81,8 +81,8 @@ class MemorySequence(EventSequence):
 class RunSequence(EventSequence):
     """The events of one run, in the service's order."""
 
-    def __init__(self, events: EventStore, scope: Scope, run_id: str) -> None:
-        self._events = events
+    def __init__(self, event_store: EventStore, scope: Scope, run_id: str) -> None:
+        self._event_store = event_store
         self._scope = scope
         self._run_id = run_id
         self._length = 0
@@ -97,15 +97,15 @@ class RunSequence(EventSequence):
         return self._gaps
 
     async def grow(self) -> Sequence[int]:
-        length = await self._events.count(self._scope, self._run_id)
-        self._gaps = await self._events.gaps(self._scope, self._run_id)
+        length = await self._event_store.count(self._scope, self._run_id)
+        self._gaps = await self._event_store.gaps(self._scope, self._run_id)
         self._length = length
         return ()
 
     async def window(self, start: int, count: int) -> list[RunEvent]:
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
-        recent = self._events.recent(self._scope, ((self._run_id, start + index) for index in range(count)))
-        return await self._events.window(self._scope, self._run_id, start, count) if recent is None else recent
+        recent = self._event_store.recent(self._scope, ((self._run_id, start + index) for index in range(count)))
+        return await self._event_store.window(self._scope, self._run_id, start, count) if recent is None else recent
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
 
@@ -116,10 +116,10 @@ class RunSequence(EventSequence):
             )
             return [int(seq) for seq, text in rows.fetchall() if keep(_event(text))]
 
-        return await self._events.read(work)
+        return await self._event_store.read(work)
 
     async def holding(self, text: str, start: int, stop: int) -> list[int]:
-        return await self._events.search(self._scope, self._run_id, text, start, stop)
+        return await self._event_store.search(self._scope, self._run_id, text, start, stop)
 
 
 class MergedSequence(EventSequence):
@@ -129,8 +129,8 @@ class MergedSequence(EventSequence):
     Of events at the same time, the one stored first comes first. A run without any time so far goes to the end.
     """
 
-    def __init__(self, events: EventStore, scope: Scope, run_ids: Sequence[str] = ()) -> None:
-        self._events = events
+    def __init__(self, event_store: EventStore, scope: Scope, run_ids: Sequence[str] = ()) -> None:
+        self._event_store = event_store
         self._scope = scope
         self._run_ids = list(dict.fromkeys(run_ids))
         self._taken: dict[str, int] = dict.fromkeys(self._run_ids, 0)
@@ -166,7 +166,7 @@ class MergedSequence(EventSequence):
         run_indexes = {run_id: index for index, run_id in enumerate(self._run_ids)}
         taken = {run_id: count for run_id, count in self._taken.items() if run_id not in self._closed}
         finished = self._finished.copy()
-        newer = await self._events.read(lambda connection: self._newer(connection, taken))
+        newer = await self._event_store.read(lambda connection: self._newer(connection, taken))
         self._closed |= finished
         came: list[tuple[float, int]] = []
         for run_id, seq, moment in newer:
@@ -227,9 +227,11 @@ class MergedSequence(EventSequence):
         """Return up to ``count`` events from number ``start`` on; recent ones are not decoded again."""
         codes = self._order[start : start + count]
         numbers = ((self._run_ids[code >> _SEQ_BITS], code & _SEQ_MASK) for code in codes)
-        recent = self._events.recent(self._scope, numbers)
+        recent = self._event_store.recent(self._scope, numbers)
         return (
-            await self._events.read(lambda connection: self._events_of(connection, codes)) if recent is None else recent
+            await self._event_store.read(lambda connection: self._events_of(connection, codes))
+            if recent is None
+            else recent
         )
 
     async def scan(self, start: int, stop: int, keep: EventPredicate) -> list[int]:
@@ -239,7 +241,7 @@ class MergedSequence(EventSequence):
             found = self._events_of(connection, codes)
             return [start + index for index, event in enumerate(found) if keep(event)]
 
-        return await self._events.read(work)
+        return await self._event_store.read(work)
 
     def _events_of(self, connection: sqlite3.Connection, codes: array[int]) -> list[RunEvent]:
         """Return the events with these numbers; one that was deleted meanwhile becomes an empty event.

@@ -288,7 +288,7 @@ class MergedTailScreen(EventScreen):
         room = max(0, MAX_FOLLOWED_RUNS - len(self._followed))
         self._left_out = max(0, len(new) - room)
         if self._events is None and wanted:
-            self._events = MergedSequence(session.events, session.scope)
+            self._events = MergedSequence(session.event_store, session.scope)
             self.tail.show(self._events, is_merged=True)
             if self._filter:
                 self.tail.filter_by(self._filter)
@@ -363,7 +363,7 @@ class MergedTailScreen(EventScreen):
 
     async def _find_whole(self, session: ServiceSession, run_ids: Sequence[str]) -> None:
         for run_id in run_ids:
-            if await session.events.is_complete(session.scope, run_id):
+            if await session.event_store.is_complete(session.scope, run_id):
                 self._whole.add(run_id)
         self.show_tail()
 

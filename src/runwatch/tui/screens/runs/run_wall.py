@@ -384,7 +384,9 @@ class RunWallScreen(ConsoleScreen):
             for run_id in runs if session is not None else ():
                 assert session is not None
                 count = session.live.tails.last_update(run_id).count
-                self._events[run_id] = await session.events.window(session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS)
+                self._events[run_id] = await session.event_store.window(
+                    session.scope, run_id, -RECENT_EVENTS, RECENT_EVENTS
+                )
                 self._counts[run_id] = count
             if draws:
                 self._draw()

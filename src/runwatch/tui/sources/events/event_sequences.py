@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def find_events(console: Console, run_id: str) -> EventSequence | None:
     """Return the events of a run; ``None`` without a session or a file."""
     if console.session is not None:
-        return RunSequence(console.session.events, console.session.scope, run_id)
+        return RunSequence(console.session.event_store, console.session.scope, run_id)
     if not console.has_file:
         return None
     events = console.records(RunEvent, FILE_PROFILE).values()
