@@ -395,7 +395,7 @@ async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_l
 
         def shown(**more: int) -> str:
             screen._counted = screen.listing.shown_rows, counts | more
-            return "".join(text for text, _ in to_spans(screen.counters()))
+            return "".join(text for text, _ in to_spans(screen.counters().forms[0]))
 
         assert shown(expired=0, cancelled=0) == "live 40 (7 queued) · failed 1,204 · done 3,412"
         assert shown() == "● 40 (7 queued) · ✗ 1,204 · ◷ 312 · ⊘ 88 · ✓ 3,412"

@@ -10,7 +10,7 @@ from textual.geometry import Region
 
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.widgets.inputs.button import TextButton
-from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.tui.widgets.panes.pane import BorderText, Pane, TextForms
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from tests.tui.look import Stage, lines_of, running
@@ -64,7 +64,7 @@ async def test_a_lower_edge_loses_whole_parts_and_marks_lost_counts(age: str, co
 
 async def test_an_age_has_its_short_form_where_the_counters_need_the_room() -> None:
     edge = BorderText(
-        age=line("from the file; press 0"), short_age=line("from the file"), counters=line("live 1 · done 2")
+        age=TextForms((line("from the file; press 0"), line("from the file"))), counters=line("live 1 · done 2")
     )
     pane = Pane(TextButton(line("one")), edge=edge)
     shown = [
@@ -81,9 +81,8 @@ async def test_an_age_has_its_short_form_where_the_counters_need_the_room() -> N
 
 async def test_a_title_loses_whole_parts_and_keeps_the_short_one() -> None:
     edge = BorderText(
-        (label_span("ex_01M8…Q00Z  "), label_span("✓ completed")),
-        (label_span("follow"), label_span(" · poll 2s")),
-        short_title=line("✓ completed"),
+        TextForms(((label_span("ex_01M8…Q00Z  "), label_span("✓ completed")), line("✓ completed"))),
+        TextForms((line("follow · poll 2s"), line("follow"))),
     )
     pane = Pane(TextButton(line("one")), edge=edge)
     shown = [
@@ -102,9 +101,9 @@ async def test_a_title_loses_whole_parts_and_keeps_the_short_one() -> None:
 async def test_shorter_texts_stand_where_the_usual_ones_leave_too_little_room() -> None:
     edge = BorderText(
         title=line("Runs   109   2 marked"),
-        state=line("50 newer above · g  newest first"), short_states=(line("50 newer above"), line("")),
+        state=TextForms((line("50 newer above · g  newest first"), line("50 newer above"), line(""))),
         age=line("PAUSED by P 7s ago"),
-        counters=line("live 2 · failed 21 · done 35"), short_counters=line("● 2 · ✗ 21 · ✓ 35"),
+        counters=TextForms((line("live 2 · failed 21 · done 35"), line("● 2 · ✗ 21 · ✓ 35"))),
     )  # fmt: skip
     shown = {
         63: ("2 marked ━━ 50 newer above · g  newest first ━┓", "ago ━━━━━━━━━ live 2 · failed 21 · done 35 ━┛"),
@@ -119,6 +118,11 @@ async def test_shorter_texts_stand_where_the_usual_ones_leave_too_little_room() 
             await pilot.pause()
             rows = [row.strip() for row in lines_of(app) if row[:1] in "┏┗"]
             assert [row.endswith(end) for row, end in zip(rows, ends, strict=True)] == [True, True], rows
+        pane.show_pause(line("PAUSED"))
+        for width, end in {71: "PAUSED  50 newer above · g  newest first ━┓", 44: "PAUSED ━┓"}.items():
+            pane.styles.width = width
+            await pilot.pause()
+            assert lines_of(app)[0].strip().endswith(f" {end}")
 
 
 async def test_the_frame_stays_heavy_while_the_focus_goes_from_one_widget_inside_to_another() -> None:

@@ -21,7 +21,7 @@ from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.filter_bar import Completer, FilterBar, complete_filter
 from runwatch.tui.widgets.lists.record_table import RecordTable, TableRow
 from runwatch.tui.widgets.panes.list_pane import ListPane
-from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.tui.widgets.panes.pane import EdgeText, Pane, TextForms
 from runwatch.view.detail.pane_state import FAILED_STATES, freshness_text, is_stale
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.list_count import list_count_text
@@ -272,12 +272,8 @@ class ListScreen(RecordScreen):
     def rows_shown(self, *, keeps_detail: bool) -> None:
         """Called when the rows are updated; subclasses update what depends on them."""
 
-    def counters(self) -> StyledSpans:
+    def counters(self) -> EdgeText:
         """Return the totals at the lower right of the list's frame."""
-        return line("")
-
-    def short_counters(self) -> StyledSpans:
-        """Return the totals where there is no room for :meth:`counters`; empty if they have no short form."""
         return line("")
 
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
@@ -510,15 +506,11 @@ class ListScreen(RecordScreen):
         pane = self.query_one("#list", Pane)
         age_pieces = (*self._reading_text(), *self._age_spans(state), *self.server_filter_text())
         work, more = self._work_text(), self._elsewhere_text()
-        position, *shorter = ((*work, *to_spans(text)) for text in self._position_texts())
         pane.set_border_text(
             title=title,
-            state=position,
-            short_states=shorter,
-            age=(*age_pieces, *more),
-            short_age=age_pieces if more else None,
+            state=TextForms(tuple((*work, *to_spans(text)) for text in self._position_texts())),
+            age=TextForms(((*age_pieces, *more), age_pieces)),
             counters=self.counters(),
-            short_counters=self.short_counters(),
         )
 
     def _elsewhere_text(self) -> tuple[StyledSpan, ...]:

@@ -14,7 +14,7 @@ from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.screens.base.resource_screen import NOTHING_SELECTED, ResourceScreen
-from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.tui.widgets.panes.pane import EdgeText, Pane, TextForms
 from runwatch.view.detail.pane_state import freshness_text, read_failure_span
 from runwatch.view.resources.runs import RUNS, find_connection
 from runwatch.view.runs.decision_packet import run_outcome_title
@@ -151,7 +151,7 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.ensure_detail()
         self.run_detail.focus_inside()
 
-    def counters(self) -> StyledSpans:
+    def counters(self) -> TextForms:
         """Return the number of runs by state; done are all that ended in another one. Of the live ones, say how many
         are queued if there is room. Without room for the words, every state has its sign.
 
@@ -159,16 +159,13 @@ class RunsScreen(ResourceScreen, EventScreen):
         """
         shown = self._counts()
         room = self.query_one("#list", Pane).size.width - _AGE_CELLS
-        parts = self._count_spans(shown)
+        parts, signs = self._count_spans(shown), self._count_spans(shown, signs=True)
         if _width(parts) > room:
-            parts = self._count_spans(shown, signs=True)
+            parts = [*signs]
         queued = label_span(f" ({grouped_number(self._counted[1].get('queued', 0))} queued)")
         if parts and self._counted[1].get("queued") and _width((*parts, queued)) <= room:
             parts.insert(1, queued)
-        return tuple(parts)
-
-    def short_counters(self) -> StyledSpans:
-        return tuple(self._count_spans(self._counts(), signs=True))
+        return TextForms((tuple(parts), tuple(signs)))
 
     def _counts(self) -> Mapping[str, int]:
         """Return the counts to show, by their words."""
@@ -478,7 +475,7 @@ class RunsScreen(ResourceScreen, EventScreen):
             # The cursor has not come to rest; the frame belongs to the run that is shown.
             return
         pane = self.query_one("#detail", Pane)
-        state: StyledSpans = line("")
+        state: EdgeText = line("")
         counters: StyledSpans = line("")
         if session is None or self.run_detail.tab != "events":
             known = self.tail.known_text()
@@ -488,12 +485,12 @@ class RunsScreen(ResourceScreen, EventScreen):
             update = update or session.live.tails.last_update(row.id)
             is_polled = not update.is_complete and not self.tail.is_paused and self.lost_since is None
             pace = f" {self.console.glyphs.dot} poll {update.pause_s:.0f}s" if is_polled and update.pause_s else ""
-            state = (*to_spans(self.tail.mode_text(has_ended=update.is_complete)), label_span(pace))
+            mode = to_spans(self.tail.mode_text(has_ended=update.is_complete))
+            state = TextForms(((*mode, label_span(pace)), mode))
             age = self._tail_age(update, session)
             counters = self.tail.new_text(update.count, has_ended=update.is_complete)
-        pane.set_border_text(
-            title=self.detail_title(row), short_title=(self._outcome(row),), state=state, age=age, counters=counters
-        )
+        title = TextForms((self.detail_title(row), (self._outcome(row),)))
+        pane.set_border_text(title=title, state=state, age=age, counters=counters)
 
     def _follow(self, run_id: str) -> None:
         from runwatch.tui.sources.events.event_sequences import find_events

@@ -30,7 +30,7 @@ from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import rows_below_text
 from runwatch.tui.widgets.panes.overlay import Overlay
-from runwatch.tui.widgets.panes.pane import BorderText
+from runwatch.tui.widgets.panes.pane import BorderText, TextForms
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, truncate
 
@@ -168,7 +168,7 @@ class CommandLine(Overlay):
         """Show what the command at the cursor does in the frame, if the list has no room for all of it."""
         text = self._list.cut_help
         name, about = label_span("Command   ", Role.PLAIN), (text, Role.QUIET)
-        self.set_border_text(title=(name, about) if text else line("Command"), short_title=(about,) if text else None)
+        self.set_border_text(title=TextForms(((name, about), (about,))) if text else line("Command"))
 
     def _count_rows_later(self) -> None:
         self.call_after_refresh(self._count_rows)

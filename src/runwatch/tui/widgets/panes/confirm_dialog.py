@@ -35,7 +35,7 @@ from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import RowsBelow
 from runwatch.tui.widgets.panes.dialog import BUTTONS, FRAME_CELLS, MAX_CELLS, Dialog
-from runwatch.tui.widgets.panes.pane import BorderText, Pane
+from runwatch.tui.widgets.panes.pane import BorderText, Pane, TextForms
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.problems.explanations import support_block
 from runwatch.view.problems.journal_entries import ProblemEntry
@@ -214,8 +214,8 @@ class ConfirmDialog(Dialog[None]):
         yield from super().compose()
         text = self._text
         age = (text.age,) if text.age is not None else ()
-        counters, short = self._keys(), text.short_title or line("")
-        edge = BorderText(title=text.title, short_title=short, state=text.profile, age=age, counters=counters)
+        title = text.title if text.short_title is None else TextForms((text.title, text.short_title))
+        edge = BorderText(title=title, state=text.profile, age=age, counters=self._keys())
         with Pane(edge=edge):
             yield Static(to_content(text.sentence), id="dialog-sentence")
             if text.warning is not None:

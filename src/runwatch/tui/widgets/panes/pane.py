@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from textual import events, on
 from textual.containers import Container
@@ -29,28 +29,32 @@ _CORNERS: Final = 6
 NOTHING: Final = line("")
 
 
+class TextForms(NamedTuple):
+    """Forms of a text, the longest first; one takes the place of a longer one that does not fit."""
+
+    forms: tuple[StyledSpans, ...]
+
+
+EdgeText = StyledSpans | TextForms
+
+
 class BorderText(NamedTuple):
-    """Texts of a pane's frame; those on the right are cut last. Those below lose whole parts between dots.
+    """Texts of a pane's frame. Of their forms an edge has the first of the left text that fits beside one of the right.
+
+    Where none fits, those on the left are cut first. Those below lose whole parts between dots, and an age loses all
+    but its first two parts before another form of the counters is taken.
 
     Attributes:
         title: Top left: name and count.
-        short_title: What is there in a pane that is too narrow for the title; the state then loses whole parts too.
-        short_states: What is there instead of a state that leaves too little room for the title: the first that fits.
         state: Top right: sort order, whether a tail follows.
         age: Bottom left: age of the data and why it is not newer.
         counters: Bottom right: totals and new arrivals.
-        short_counters: What is there where the counters do not fit whole.
-        short_age: What is there in a pane that is too narrow for both the age and the counters.
     """
 
-    title: StyledSpans = NOTHING
-    state: StyledSpans = NOTHING
-    age: StyledSpans = NOTHING
-    counters: StyledSpans = NOTHING
-    short_title: StyledSpans = NOTHING
-    short_states: Sequence[StyledSpans] = ()
-    short_counters: StyledSpans = NOTHING
-    short_age: StyledSpans = NOTHING
+    title: EdgeText = NOTHING
+    state: EdgeText = NOTHING
+    age: EdgeText = NOTHING
+    counters: EdgeText = NOTHING
 
 
 class Pane(Container):
@@ -78,35 +82,17 @@ class Pane(Container):
     def set_border_text(
         self,
         *,
-        title: StyledSpans | None = None,
-        state: StyledSpans | None = None,
-        age: StyledSpans | None = None,
-        counters: StyledSpans | None = None,
-        short_title: StyledSpans | None = None,
-        short_states: Sequence[StyledSpans] | None = None,
-        short_counters: StyledSpans | None = None,
-        short_age: StyledSpans | None = None,
+        title: EdgeText | None = None,
+        state: EdgeText | None = None,
+        age: EdgeText | None = None,
+        counters: EdgeText | None = None,
     ) -> None:
-        """Replace texts of the frame; ``None`` leaves a text as it is, and a new one drops the shorter ones."""
-        if title is not None and short_title is None:
-            short_title = NOTHING
-        if state is not None and short_states is None:
-            short_states = ()
-        if counters is not None and short_counters is None:
-            short_counters = NOTHING
-        if age is not None and short_age is None:
-            short_age = NOTHING
-        given: dict[str, Any] = {
-            "title": title, "state": state, "age": age, "counters": counters, "short_title": short_title,
-            "short_states": short_states, "short_counters": short_counters, "short_age": short_age,
-        }  # fmt: skip
+        """Replace texts of the frame; ``None`` leaves a text as it is."""
+        given = {"title": title, "state": state, "age": age, "counters": counters}
         edge = self._edge._replace(**{name: text for name, text in given.items() if text is not None})
         if edge != self._edge:
             before, self._edge = self._edge, edge
-            lower = before._replace(
-                age=edge.age, short_age=edge.short_age, counters=edge.counters, short_counters=edge.short_counters
-            )
-            self._write_edge(above=edge != lower, below=before != lower)
+            self._write_edge(above=edge[:2] != before[:2], below=edge[2:] != before[2:])
 
     def show_pause(self, words: StyledSpans) -> None:
         """Say before the state that the pane is paused; an empty text says no longer so."""
@@ -119,7 +105,8 @@ class Pane(Container):
 
     def on_mount(self) -> None:
         # Its first frame has the title already; Textual cuts it.
-        self._border_title = to_content(self._edge.title) if _has_words(self._edge.title) else None
+        title = _forms(self._edge.title)[0]
+        self._border_title = to_content(title) if _has_words(title) else None
         # It counts as mounted only after this handler, and no resize follows if the first layout was before.
         self.call_after_refresh(self._write_edge)
 
@@ -157,64 +144,51 @@ class Pane(Container):
         if not self.is_mounted or not self.outer_size:
             return
         # Textual's public setters would redraw all children too, every second for a growing age.
-        state = self._edge.state
-        if _has_words(self._pause):
-            state = (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
-        self._border_title = self._edge_content(*self._fitting_title(state))
-        self._border_subtitle = self._edge_content(
-            self._fitting_age(), self._edge.counters, self._edge.short_counters, drops_parts=True
-        )
+        edge, dot = self._edge, f" {get_app(self).glyphs.dot} "
+        above_texts = self._fitting(edge.title, TextForms(tuple(map(self._after_pause, _forms(edge.state)))))
+        below_texts = self._fitting(edge.age, edge.counters, dot)
+        self._border_title = self._edge_content(*above_texts)
+        self._border_subtitle = self._edge_content(*below_texts, dot)
         # A single text has frame on its other side anyway; only two texts need frame drawn between them.
-        self.styles.border_title_align = "left" if _has_words(self._edge.title) else "right"
-        self.styles.border_subtitle_align = "left" if _has_words(self._edge.age) else "right"
+        self.styles.border_title_align = "left" if _has_words(above_texts[0]) else "right"
+        self.styles.border_subtitle_align = "left" if _has_words(below_texts[0]) else "right"
         width, height = self.outer_size
         # Relative to the first cell inside frame and padding.
         left, top = self.content_offset
         lines = [-top] * above + [height - 1 - top] * below
         self.refresh(*(Region(-left, y, width, 1) for y in lines))
 
-    def _fitting_title(self, state: StyledSpans) -> tuple[StyledSpans, StyledSpans]:
-        """Return title and state, or in a narrow pane a shorter state, or the short title with as much of the state as
-        fits whole.
-        """
-        title, short, room = self._edge.title, self._edge.short_title, self._room_for_two
-        if _cells(title) + _cells(state) <= room:
-            return title, state
-        if not _has_words(short):
-            shorter = self._edge.short_states
-            fitting = (text for text in shorter if _cells(title) + _cells(text) <= room)
-            return title, next(fitting, (state, *shorter)[-1])
-        dot = f" {get_app(self).glyphs.dot} "
-        spans = to_spans(state)
-        first = next((n for n, (text, _) in enumerate(spans) if n and text.startswith(dot)), len(spans))
-        fits = ((text, kept) for text in (title, short) for kept in (state, spans[:first]))
-        return next((pair for pair in fits if _cells(pair[0]) + _cells(pair[1]) <= room), (short, spans[:first]))
+    def _after_pause(self, state: StyledSpans) -> StyledSpans:
+        if not _has_words(self._pause):
+            return state
+        return (*to_spans(self._pause), (line("  " if _has_words(state) else ""), ""), *to_spans(state))
 
-    def _fitting_age(self) -> StyledSpans:
-        """Return the age, or in a pane that is too narrow for the counters beside it the short one, if there is one."""
-        age, short = self._edge.age, self._edge.short_age
-        counters = self._edge.short_counters if _has_words(self._edge.short_counters) else self._edge.counters
-        fits = _cells(age) + _cells(counters) <= self._room_for_two
-        return age if fits or not _has_words(short) else short
+    def _fitting(self, left: EdgeText, right: EdgeText, dot: str = "") -> tuple[StyledSpans, StyledSpans]:
+        """Return the forms of the two texts of an edge that fit, else the shortest."""
+        pairs = [(one, other) for one in _forms(left) for other in _forms(right)]
+
+        def fits(pair: tuple[StyledSpans, StyledSpans]) -> bool:
+            one, other = pair
+            return (_beside(one, dot) if _has_words(other) else _cells(one)) + _cells(other) <= self._edge_cells
+
+        return next(filter(fits, pairs), pairs[-1])
 
     @property
-    def _room_for_two(self) -> int:
-        """The cells of an edge for two texts."""
-        return self.outer_size.width - _CORNERS - _LEAST_RULE - 2
+    def _edge_cells(self) -> int:
+        return self.outer_size.width - _CORNERS
 
-    def _edge_content(
-        self, left: StyledSpans, right: StyledSpans, short_right: StyledSpans = NOTHING, *, drops_parts: bool = False
-    ) -> Content | None:
-        """Return both texts of an edge as one, because Textual supports only one."""
-        width = self.outer_size.width - _CORNERS
+    def _edge_content(self, left: StyledSpans, right: StyledSpans, dot: str = "") -> Content | None:
+        """Return both texts of an edge as one, because Textual supports only one.
+
+        Args:
+            dot: Between parts that go whole; empty for texts that lose none.
+        """
+        width = self._edge_cells
         app, focused = get_app(self), self.has_class(_FOCUS_CLASS)
         if width < 1 or not (_has_words(left) or _has_words(right)):
             return None
-        mark, dot = app.glyphs.ellipsis, f" {app.glyphs.dot} " if drops_parts else ""
-        least = dot.join(to_content(left).plain.split(dot)[:2]) if dot and _has_words(right) else ""
-        beside = cell_width(least) + _LEAST_RULE + 2 if least else 0
-        if _has_words(short_right) and to_content(right).cell_length > width - beside:
-            right = short_right
+        mark = app.glyphs.ellipsis
+        beside = _beside(left, dot) if dot and _has_words(right) else 0
         right_content = _cut(right, width, mark, dot, beside, marks_parts=True)
         if not _has_words(right):
             return _cut(left, width, mark, dot)
@@ -225,6 +199,17 @@ class Pane(Container):
         rule = app.chrome_glyphs.rule_focus if focused else app.chrome_glyphs.rule
         fill = Content.styled(rule * max(0, cells), f"$role-{ACCENT}" if focused else f"${FRAME}")
         return Content(" ").join([left_content, fill, right_content])
+
+
+def _forms(text: EdgeText) -> tuple[StyledSpans, ...]:
+    return text.forms if isinstance(text, TextForms) else (text,)
+
+
+def _beside(left: StyledSpans, dot: str) -> int:
+    """Return the cells that a left text and the frame after it need beside a right one: of its parts the first two."""
+    plain = to_content(left).plain
+    least = dot.join(plain.split(dot)[:2]) if dot else plain
+    return cell_width(least) + _LEAST_RULE + 2 if least else 0
 
 
 def _cells(text: StyledSpans) -> int:
