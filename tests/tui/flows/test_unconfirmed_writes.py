@@ -105,6 +105,30 @@ async def test_the_notice_of_a_write_goes_when_another_process_settles_it(tmp_pa
         await driven.hides(TOLD)
 
 
+async def test_writes_that_were_read_before_a_switch_are_not_those_of_the_new_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        session, is_switched = driven.session, asyncio.Event()
+        await lose_a_cancel(driven)
+        read = session.unconfirmed_writes
+
+        async def read_slowly() -> list[UnconfirmedWrite]:
+            found = await read()
+            await is_switched.wait()
+            return found
+
+        monkeypatch.setattr(session, "unconfirmed_writes", read_slowly)
+        driven.app.unconfirmed = ()
+        reporting = asyncio.ensure_future(driven.app.report_unconfirmed_writes())
+        await asyncio.sleep(0)
+        driven.app.session = None
+        is_switched.set()
+        await reporting
+        assert driven.app.unconfirmed == ()
+        driven.app.session = session
+
+
 async def test_an_unknown_outcome_stays_until_a_response_proves_what_happened(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)

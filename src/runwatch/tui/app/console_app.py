@@ -351,7 +351,12 @@ class ConsoleApp(NavigatingApp):
         self.notices.put(self.console_screen)
 
     async def report_unconfirmed_writes(self) -> None:
-        self.unconfirmed = () if self.session is None else await self.session.unconfirmed_writes()
+        session = self.session
+        writes = () if session is None else await session.unconfirmed_writes()
+        if session is not self.session:
+            # Meanwhile the user has switched to another profile, which reads its own.
+            return
+        self.unconfirmed = writes
         if self.unconfirmed or self._unconfirmed_writes is not None:
             self.open_unconfirmed_writes().show_warning()
 
