@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.text import cell_width, is_clean
 from runwatch.view.detail.chart_sections import ChartRow, bar_section, largest_first
 from runwatch.view.text.glyphs import ASCII, Glyphs
-from runwatch.view.text.safe_text import line
+from runwatch.view.text.safe_text import SafeText, line
 from tests.view.detail.test_plots import cells, glyph_sets, values
 from tests.view.strategies import CONTEXT, many, texts
 
@@ -42,6 +44,27 @@ def test_numbers_are_below_each_other_and_stay_where_there_is_no_room_for_a_bar(
     assert [entry.text for entry in section.lines] == ["######  10", "###      5"]
     (section,) = bar_section("Runs", rows, lambda _: 9, context)
     assert [entry.text for entry in section.lines] == ["10", " 5"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "label", "bar"),
+    [
+        (60, "a model with a name of 31 cells", 18),
+        (46, "a model with a name of 31 cells", 4),
+        # A bar leaves its room to whole names, but not to names that are cut all the same.
+        (40, "a model with a name of 31 cells", 0),
+        (39, "a model with…of 31 cells", 4),
+        (34, "a model with… of 31 cells", 0),
+    ],
+)
+def test_names_take_the_room_that_numbers_and_bars_leave(cells: int, label: str, bar: int) -> None:
+    def room_of(labels: Sequence[SafeText]) -> int:
+        widest = max((len(label) for label in labels if len(label) <= 20), default=0)
+        return cells - widest - 3 if widest else cells - 2 if labels else cells
+
+    (section,) = bar_section("Runs", [plotted("a model with a name of 31 cells", 10)], room_of, CONTEXT)
+    assert section.lines[0].label == label
+    assert section.lines[0].text.count("█") == bar
 
 
 @many

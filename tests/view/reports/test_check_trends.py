@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,13 +117,14 @@ def test_a_cell_is_the_same_day_for_each_check_and_equal_names_have_their_ids() 
     ]
 
 
-def test_a_name_without_room_beside_it_is_cut_in_its_middle() -> None:
+@pytest.mark.parametrize(("cells", "label"), [(47, "vrf_7c1e, platform baseline"), (46, "vrf_7c1e, pla…orm baseline")])
+def test_a_name_takes_the_room_that_its_values_leave_and_is_else_cut_in_its_middle(cells: int, label: str) -> None:
     def room_of(labels: Sequence[SafeText]) -> int:
         widest = max((len(label) for label in labels if len(label) <= 14), default=0)
-        return 60 - widest - 3 if widest else 58 if labels else 60
+        return cells - widest - 3 if widest else cells - 2 if labels else cells
 
     (section,) = overview_section(summary(day("2026-11-20", 1, 1, activity="platform_baseline")), {}, room_of, CONTEXT)
-    assert section.lines[0].label == "vrf_7c1e, basel…f the platform"
+    assert section.lines[0].label == label
     assert section.title == "Output checks, pass rate by day"
 
 

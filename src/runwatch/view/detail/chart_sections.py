@@ -27,6 +27,9 @@ MIN_BAR_CELLS: Final = 4
 
 _GAP: Final = 2
 
+_LABEL_GAP: Final = 3
+"""Cells between a label of a detail and its value."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
@@ -51,14 +54,38 @@ def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
     return sorted(plotted, key=lambda one: (one.value is None, -(one.value or 0)))
 
 
-def fit_labels(labels: Sequence[SafeText], room_of: WidthOf, glyphs: Glyphs) -> list[SafeText]:
-    """Cut labels in their middle that are too long to have a value beside them, so that bars begin below each other."""
+def fit_labels(
+    labels: Sequence[SafeText], value_cells: int, room_of: WidthOf, glyphs: Glyphs
+) -> tuple[list[SafeText], int]:
+    """Cut labels in their middle that leave values no room, so that bars begin below each other.
+
+    Labels longer than those of other details take the room that values leave.
+
+    Args:
+        value_cells: Width of the widest value, with the sign of its link.
+
+    Returns:
+        The labels, and the cells for a value beside them, which are less than ``value_cells`` in a narrow window.
+    """
     room = room_of(())
     widest = max(map(cell_width, labels), default=0)
     # A value below its label is two cells in.
     is_beside = (cells for cells in range(widest, 0, -1) if room_of([line("x" * cells, None)]) < room - 2)
-    most = next(is_beside, widest)
-    return [elide_middle(label, most, glyphs.ellipsis) for label in labels]
+    usual = next(is_beside, widest)
+    most = min(widest, room - _LABEL_GAP - value_cells)
+    cut = [elide_middle(label, max(usual, most), glyphs.ellipsis) for label in labels]
+    return cut, room - _LABEL_GAP - most if most > usual else room_of(cut)
+
+
+def _fit_names(
+    names: Sequence[SafeText], number_cells: int, room_of: WidthOf, glyphs: Glyphs
+) -> tuple[list[SafeText], int]:
+    """Do the same for the names beside numbers with bars: a name is whole even if bars leave, but is not cut less
+    because of them.
+    """
+    bar_cells = number_cells + _GAP + MIN_BAR_CELLS
+    whole, beside_bars = (fit_labels(names, cells, room_of, glyphs) for cells in (number_cells, bar_cells))
+    return beside_bars if whole[0] != names and beside_bars[1] >= bar_cells else whole
 
 
 def bar_section(
@@ -77,9 +104,9 @@ def bar_section(
     if not plotted:
         return []
     glyphs = context.glyphs
-    labels = fit_labels([row.label for row in plotted], room_of, glyphs)
-    cells = room_of(labels) - _MARK
     number_cells = max(cell_width(row.number) for row in plotted)
+    labels, cells = _fit_names([row.label for row in plotted], number_cells + _MARK, room_of, glyphs)
+    cells -= _MARK
     numbers = [fit(row.number, number_cells, "right") for row in plotted]
     texts = [line(f"{text}  {row.more}" if row.more else text) for row, text in zip(plotted, numbers, strict=True)]
     if cells - max(map(cell_width, texts)) < _WORTH:

@@ -12,7 +12,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from runwatch.base.text import cell_width
 from runwatch.records.evaluation import DayEvaluation, EvalSummary
 from runwatch.records.verifier import Verifier
 from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, fit_labels
@@ -20,23 +19,23 @@ from runwatch.view.detail.plots import draw_sparkline
 from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.text.format import RenderContext, grouped_number, percent, short_id, tell_apart
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line, plain_decimal
+from runwatch.view.text.safe_text import fit, line, plain_decimal
 
 CUSTOMER: Final = "customer"
 
 ACTIVITY_TEXTS: Final[Mapping[str, str]] = {
     CUSTOMER: "live runs",
-    "platform_baseline": "baseline of the platform",
+    "platform_baseline": "platform baseline",
     "platform_echo": "test runs",
 }
 
 SPARK_CELLS: Final = 30
 
-_AROUND_CELLS: Final = 6
-"""Cells before a pass rate, and of the sign of a link behind it."""
+_LINK_CELLS: Final = 4
+"""Cells of the sign of a link."""
 
-_LABEL_GAP_CELLS: Final = 3
-"""Cells around a label of a detail."""
+_GAP: Final = 2
+"""Cells between the days and a pass rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +120,17 @@ def overview_section(
     longest = 0 if first is None or last is None else min(SPARK_CELLS, (last - first).days + 1)
     listed = [last - timedelta(days=back) for back in range(longest - 1, -1, -1)] if last else []
     words = [pass_rate_text(trend) for trend in found]
-    labels, room = _fit_names(names, longest + max(map(len, words)) + _AROUND_CELLS, room_of, context)
-    room -= _AROUND_CELLS
+    widest = max(map(len, words))
+    labels, room = fit_labels(names, longest + _GAP + widest + _LINK_CELLS, room_of, context.glyphs)
+    if room <= _GAP + widest + _LINK_CELLS:
+        # There is no room for a day.
+        labels, room = fit_labels(names, widest + _LINK_CELLS, room_of, context.glyphs)
+    room -= _LINK_CELLS
     with_days = [pass_rate_text(trend, has_days=True) for trend in found]
-    if max(map(len, with_days)) + longest <= room:
+    if longest + _GAP + max(map(len, with_days)) <= room:
         words = with_days
     widest = max(map(len, words))
-    cells = max(0, min(longest, room - widest))
+    cells = max(0, min(longest, room - _GAP - widest))
     lines = []
     for trend, days, label, text in zip(found, by_day, labels, words, strict=True):
         rates = [days.get(day) for day in listed]
@@ -136,32 +139,21 @@ def overview_section(
         if target is not None:
             # Links are padded, so that their signs are aligned.
             text = text.ljust(min(widest, room))
-        lines.append(DetailLine(label, line(f"{drawn}  {text}" if cells else text, None), target=target))
+        lines.append(DetailLine(label, line(f"{drawn}{' ' * _GAP}{text}" if cells else text, None), target=target))
     by_days = " by day" if cells else ""
     return [DetailSection(line(f"Output checks, pass rate{by_days}"), tuple(lines))]
-
-
-def _fit_names(
-    names: Sequence[SafeText], value_cells: int, room_of: WidthOf, context: RenderContext
-) -> tuple[list[SafeText], int]:
-    """Return the names, cut where they are too long, and the cells beside them: names may take half of a line whose
-    value has room in the rest, as a detail then puts it beside them.
-    """
-    labels, room = fit_labels(names, room_of, context.glyphs), room_of(())
-    most = min(max(map(cell_width, names)), room // 2, room - _LABEL_GAP_CELLS - value_cells)
-    if most <= max(map(cell_width, labels)):
-        return labels, room_of(labels)
-    return [elide_middle(name, most, context.glyphs.ellipsis) for name in names], room - _LABEL_GAP_CELLS - most
 
 
 def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
     """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``, on demand with the days."""
     rate = one.pass_rate
-    words = "no verdict" if rate is None else f"{_percent(rate)} of {grouped_number(one.total)}"
+    words = [] if rate is None else [f"{_percent(rate)} of {grouped_number(one.total)}"]
     days = [day.pass_rate for day in one.days if day.pass_rate is not None]
     if has_days and days and min(days) != max(days):
-        words += f", by day {_percent(min(days))} to {_percent(max(days))}"
-    return words + (f", {grouped_number(one.failures)} could not run" if one.failures else "")
+        words.append(f"by day {_percent(min(days))} to {_percent(max(days))}")
+    if one.failures:
+        words.append(f"{grouped_number(one.failures)} could not run")
+    return ", ".join(words) or "no verdict"
 
 
 def _sums(one: CheckTrend, context: RenderContext) -> Sequence[DetailLine]:

@@ -70,12 +70,13 @@ async def test_values_are_below_their_label_where_there_is_no_room_beside_it() -
 
 
 async def test_values_are_in_one_column_and_beside_a_long_label_only_where_all_have_room() -> None:
-    async with staged(size=(80, 30)) as (app, view, pilot):
+    async with staged(50, size=(80, 30)) as (app, view, pilot):
         label = "endpoint_policy.redirects_allowed"
         lines = DetailLine(line("short"), block("one")), DetailLine(line(label), block("false"))
         view.show([DetailSection(line(""), lines)])
         await pilot.pause()
         assert [row[3:].rstrip("┃ ") for row in lines_of(app)[1:4]] == [f"{'short':33}   one", f"{label}   false", ""]
+        view.parent.styles.width = 80  # type: ignore[union-attr]
         long = DetailLine(line("text"), block("w " * 33 + "w"))
         view.show([DetailSection(line(""), (*lines, long))])
         await pilot.pause()

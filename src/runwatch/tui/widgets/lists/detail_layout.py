@@ -137,7 +137,8 @@ class DetailLayout:
         )
         # Longer labels get a column too where that breaks no value.
         room, wide_room = self.room - (beside + 3 if beside else 2), self.room - longest - 3
-        if beside < longest <= self.room // 2 and not any(wide_room < cells <= room for cells in values):
+        has_room = longest <= self.room // 2 or max(values, default=0) <= wide_room
+        if beside < longest and has_room and not any(wide_room < cells <= room for cells in values):
             return longest
         return beside
 
