@@ -135,6 +135,19 @@ async def test_the_cursor_knows_the_whole_value_it_is_on() -> None:
         assert view.value == "a value of some length, which is wrapped"
 
 
+async def test_the_last_key_and_pages_end_on_the_first_row_of_a_wrapped_entry_that_is_in_sight() -> None:
+    async with staged(30, size=(80, 24)) as (_, view, pilot):
+        short = [field(f"field {number}", "a value") for number in range(20)]
+        view.show([*short, field("label", "a value of some length, which is wrapped")])
+        for keys in (["G"], ["g", "pagedown", "pagedown"]):
+            await pilot.press(*keys)
+            assert view.cursor == view.line_count() - 4
+            assert view.rows_below == 0
+        view.show([*short, field("label", "a long text " * 60)])
+        await pilot.press("G")
+        assert view.cursor == view.line_count() - 1, "its first row is out of sight"
+
+
 async def test_the_cursor_stays_on_its_entry_in_another_width_and_when_entries_come_above_it() -> None:
     texts = [field(f"field {number}", f"{number} " + "words of a long text " * 8) for number in range(9)]
     async with staged(size=(160, 30)) as (app, view, pilot):

@@ -307,9 +307,7 @@ def find_entry_row(before: Sequence[DetailRow], rows: Sequence[DetailRow], curso
     while cursor > 0 and before[cursor].entry is None:
         cursor -= 1
     entry = before[cursor].entry if before else None
-    start = cursor
-    while start > 0 and before[start - 1].entry is entry:
-        start -= 1
+    start = find_entry_start(before, cursor)
     is_it = [entry is not None and (row.entry is entry or row.entry == entry) for row in rows]
     starts = [index for index, found in enumerate(is_it) if found and not (index and is_it[index - 1])]
     if not starts:
@@ -317,6 +315,13 @@ def find_entry_row(before: Sequence[DetailRow], rows: Sequence[DetailRow], curso
     first = min(starts, key=lambda index: abs(index - start))
     end = next((index for index in range(first, len(rows)) if not is_it[index]), len(rows))
     return min(first + cursor - start, end - 1)
+
+
+def find_entry_start(rows: Sequence[DetailRow], index: int) -> int:
+    """Return the first row of the entry that a row is part of."""
+    while 0 < index < len(rows) and rows[index].entry is not None and rows[index - 1].entry is rows[index].entry:
+        index -= 1
+    return index
 
 
 def find_cursor_row(target: object, rows: Sequence[DetailRow], cursor: int) -> int:

@@ -28,6 +28,7 @@ from runwatch.tui.widgets.lists.detail_layout import (
     PlotInSight,
     find_cursor_row,
     find_entry_row,
+    find_entry_start,
     label_cells,
 )
 from runwatch.tui.widgets.lists.line_list import LineList
@@ -250,6 +251,20 @@ class DetailView(LineList, inherit_bindings=False):
         self.jump_to_line(found)
         if self._rows[found].target == target:
             self.line_opened()
+
+    def action_move_page(self, pages: int) -> None:
+        super().action_move_page(pages)
+        self._go_to_entry()
+
+    def action_move_to(self, index: int) -> None:
+        super().action_move_to(index)
+        self._go_to_entry()
+
+    def _go_to_entry(self) -> None:
+        """Move the cursor to the first row of a wrapped entry, unless that is out of sight."""
+        first = find_entry_start(self._rows, self._cursor)
+        if first >= round(self.scroll_y):
+            self.move_cursor(first)
 
     def line_opened(self) -> None:
         """Open the row's link, or unfold the part below it."""
