@@ -156,13 +156,20 @@ async def test_a_long_reason_that_is_scrolled_to_or_sorted_up_cuts_no_id(tmp_pat
         assert driven.lines[3].replace(" ▲", "  ") == head
 
 
-async def test_a_label_in_a_narrow_column_is_whole_rather_than_the_id_behind_it(tmp_path: Path) -> None:
+async def test_a_label_without_room_for_the_id_behind_it_has_both_in_the_frame_at_the_cursor(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZES[0]) as driven:
         await driven.comes("dispatch_network_")
+        head, frame = driven.lines[3], driven.lines[2]
         await driven.press("down", "i")
-        await driven.type("nightly")
+        await driven.type("nightly batch")
         await driven.press("enter")
-        await driven.comes(re.compile(r"✗ block +nightly  "))
+        await driven.comes(re.compile(r"✗ block +nightly… "))
+        row_id = driven.table.cursor_key
+        await driven.shows(f"━ nightly batch ex_…{str(row_id)[-4:]}  live first, newest first ━")
+        assert driven.lines[3] == head, "no column moves"
+        await driven.press("down")
+        await driven.hides("nightly batch")
+        assert driven.lines[2] == frame, "a row without a label shows its id"
 
 
 async def test_receipts_say_outcome_reason_and_model_whole_in_80_columns_and_the_check_by_its_sign(

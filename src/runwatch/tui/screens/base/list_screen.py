@@ -508,7 +508,7 @@ class ListScreen(RecordScreen):
         work, more = self._work_text(), self._elsewhere_text()
         pane.set_border_text(
             title=title,
-            state=TextForms(tuple((*work, *to_spans(text)) for text in self._position_texts())),
+            state=TextForms(tuple((*work, *to_spans(text)) for text in self._state_texts())),
             age=TextForms(((*age_pieces, *more), age_pieces)),
             counters=self.counters(),
         )
@@ -573,6 +573,17 @@ class ListScreen(RecordScreen):
         """Return the first sort column that the header can show."""
         known = {*self.table.column_ids, *(column.id for column in self.spec.columns)}
         return next((key for key in self._sort if key.field in known), None)
+
+    def _state_texts(self) -> Iterator[StyledSpans]:
+        """Yield the position, after the label and id of the row at the cursor if the row has room for the label
+        alone; then less of both.
+        """
+        texts, label = list(self._position_texts()), self.table.label_without_id
+        if label is not None:
+            for text in map(to_spans, texts):
+                gap = "  " if any(words for words, _ in text) else ""
+                yield (label_span(f"{label}{gap}", Role.PLAIN), *text)
+        yield from texts
 
     def _position_texts(self) -> Iterator[StyledSpans]:
         """Yield how many newer rows are above the window, the key that leads there and the order, then less of that

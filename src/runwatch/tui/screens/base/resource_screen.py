@@ -567,6 +567,7 @@ class ResourceScreen(ListScreen):
         self._debounce = None
         self.show_detail()
         self.show_crumbs()
+        self._show_edge()
 
     def on_record_table_row_opened(self, message: RecordTable.RowOpened) -> None:
         """Open the detail without that delay."""

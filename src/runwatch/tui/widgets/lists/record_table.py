@@ -269,6 +269,17 @@ class RecordTable(LineList, inherit_bindings=False):
         return self.rows[self._cursor] if self.rows else None
 
     @property
+    def label_without_id(self) -> SafeText | None:
+        """The user's label and the id of the row at the cursor, if its column has room for the label alone."""
+        row = self.cursor_row
+        placed = next((placed for placed in self._placed if placed.column.shows_id), None)
+        if row is None or placed is None:
+            return None
+        text = row.cell(placed.column).text
+        _, has_label, short = text.rpartition(" ")
+        return text if has_label and short not in self._shown(text, placed) else None
+
+    @property
     def marks(self) -> frozenset[str]:
         """Ids of the marked rows, including rows not shown now."""
         return self._marks
