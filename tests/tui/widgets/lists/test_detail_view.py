@@ -103,11 +103,17 @@ async def test_an_id_that_fits_in_the_window_is_not_cut_in_two() -> None:
         assert rows[3:5] == ["n" * 24, f"  {'m' * 31}"]
         assert rows[6:] == ["arm", f"  {'a' * 33}  (receipt)"]
         entry = DetailLine(line("by"), block(f"it is made of {'a' * 29}"), target=("arm", "a"))
-        view.show([DetailSection(line(""), (DetailLine(line("l" * 18), block("one")), entry))])
+        longer = DetailLine(line("next"), block(f"run /{'p' * 50} {'b' * 29} again"))
+        path = DetailLine(line("events"), block(f"/v1/executions/{'c' * 29}/events"))
+        view.show([DetailSection(line(""), (DetailLine(line("l" * 18), block("one")), entry, longer, path))])
         view.parent.styles.width = 44  # type: ignore[union-attr]
         await pilot.pause()
-        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[2:6]]
-        assert rows == ["by", "  it is made of", f"  {'a' * 29}   ›", ""], "nor inside a sentence"
+        rows = [row[3:].rstrip("┃ ") for row in lines_of(app)[2:13]]
+        assert rows[:3] == ["by", "  it is made of", f"  {'a' * 29}   ›"], "nor inside a sentence"
+        assert f"  {'b' * 29} again" in rows[3:], "nor beside a longer word"
+        assert [row for row in rows if row][-3:] == ["events", "  /v1/executions/", f"  {'c' * 29}/events"], (
+            "nor in a path"
+        )
 
 
 async def test_the_sign_of_a_link_is_never_alone_on_a_line() -> None:

@@ -25,6 +25,21 @@ from tests.support.hostile import CORPUS
         ("日本語テキスト", 5, ["日本", "語テ", "キス", "ト"]),
         ("é is a letter", 6, ["é is a", "letter"]),
         ("é xxxxxxxx", 5, ["é", "xxxxx", "xxx"]),
+        # The parts of a path.
+        ("/v1/runs/ex_1234/events", 10, ["/v1/runs/", "ex_1234/", "events"]),
+        ("é /v1/runs/ex_1234/events", 10, ["é", "/v1/runs/", "ex_1234/", "events"]),
+        ("at https://x.invalid/v1", 12, ["at", "https://", "x.invalid/v1"]),
+        ("a/bcdefghijkl", 5, ["a/bcd", "efghi", "jkl"]),
+        # Parts with more than a space between them.
+        ("GET /v1/runs   12 ms   attempt 3   key 7c1e", 34, ["GET /v1/runs   12 ms   attempt 3", "key 7c1e"]),
+        ("GET /v1/runs   12 ms   attempt 3   key 7c1e", 31, ["GET /v1/runs   12 ms", "attempt 3   key 7c1e"]),
+        ("GET /v1/runs   12 ms   attempt 3", 23, ["GET /v1/runs   12 ms", "attempt 3"]),
+        ("░ queued   ▒ slice   █ attempt", 26, ["░ queued   ▒ slice", "█ attempt"]),
+        ("░ queued   ▒ slice   █ attempt", 23, ["░ queued   ▒ slice", "█ attempt"]),
+        ("░ queued    ▒ one that needs two rows", 18, ["░ queued    ▒ one", "that needs two", "rows"]),
+        ("one  two words that need two rows", 14, ["one  two words", "that need two", "rows"]),
+        ("+  new test run", 13, ["+  new test", "run"]),
+        ("✓  new test run", 13, ["✓  new test", "run"]),
     ],
 )
 def test_rows_break_between_words_and_inside_long_ones(text: str, width: int, rows: list[str]) -> None:

@@ -219,8 +219,8 @@ class DetailLayout:
             rows.append(DetailRow((*before, *pieces), it.text, it.target, part, entry=it.entry))
 
         indent = it.labels + 3 if it.labels else _BELOW_CELLS if label else 0
-        word = "" if "\n" in it.text else max(it.text.split(), key=cell_width, default="")
-        cells = cell_width(word) + LINK_CELLS * (it.note == self.crumb and word == it.text)
+        words = [] if "\n" in it.text else it.text.split()
+        cells = _unbroken_cells(words, room - _BELOW_CELLS) + LINK_CELLS * (it.note == self.crumb and len(words) == 1)
         is_word = room - indent < cells <= room - _BELOW_CELLS
         if cell_width(label) > it.labels or (is_word and label):
             # Paths differ at their ends.
@@ -249,6 +249,16 @@ class DetailLayout:
             else:
                 add((line(" " * indent), Role.QUIET), label_span(it.note))
         return rows
+
+
+def _unbroken_cells(words: Sequence[str], room: int) -> int:
+    """Return the width of the longest word that fits in the room, or part of a longer path; others are cut anyway."""
+    widths = (
+        cell_width(part)
+        for word in words
+        for part in ((word,) if cell_width(word) <= room else (f"{part}/" for part in word.split("/")))
+    )
+    return max((cells for cells in widths if cells <= room), default=0)
 
 
 class _Guides(NamedTuple):
