@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from textual.pilot import Pilot
 
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
@@ -197,9 +198,10 @@ async def test_text_is_selected_with_the_mouse() -> None:
         assert app.screen.get_selected_text() == "first\n          second"
 
 
-async def test_a_megabyte_of_text_is_laid_out() -> None:
+@pytest.mark.parametrize("text", ["word ", "word/ré"], ids=["words", "one word"])
+async def test_a_megabyte_of_text_is_laid_out(text: str) -> None:
     async with staged() as (app, view, pilot):
-        view.show([field("", "word " * 200_000)])
+        view.show([field("", text * 200_000)])
         await pilot.press("G")
         await pilot.pause()
         assert view.line_count() > 10_000

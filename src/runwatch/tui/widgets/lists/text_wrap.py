@@ -97,11 +97,13 @@ def _words(text: str, width: int) -> Iterator[str]:
 
 
 def _chop(word: str, width: int) -> Iterator[str]:
-    while "/" in word and cell_len(word) > width:
-        end = _end_of_part(word, 0, len(chop_cells(word[: 2 * width], width)[0]), width)
-        yield word[:end]
-        word = word[end:]
-    yield from chop_cells(word, width) or [""]
+    start = 0
+    # Only what a row may need is looked at, because a word may be a megabyte long.
+    while len(rows := chop_cells(word[start : start + 2 * width], width)) > 1 or start + 2 * width < len(word):
+        end = _end_of_part(word, start, start + max(1, len(rows[0])), width)
+        yield word[start:end]
+        start = end
+    yield word[start:]
 
 
 def _end_of_part(text: str, start: int, end: int, width: int) -> int:
