@@ -203,7 +203,7 @@ def revoke(binding: Binding, operation_key: str | None, now: datetime) -> Bindin
     if done is not None and done.kind == "revoke":
         return binding
     if binding.status == "unbound" and binding.pending is None:
-        raise RefusalError("invalid_state", "No key is connected.")
+        raise RefusalError("invalid_state", "No key is in use, and none waits for its test.")
     handles = {"handle": binding.handle} if binding.handle else {}
     moment = format_iso(now)
     revoked = _without_pending(binding, "revoked", moment)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from runwatch.records.record import Record
-from runwatch.records.verifier import KeyConnection
+from runwatch.records.verifier import ConnectionSummary, KeyConnection
 from runwatch.view.actions.private_page import key_progress
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import EffectCheck, FormField, PageResult, Prerequisite
@@ -62,6 +62,11 @@ STOP_FIELDS: Final = (
     ),
 )  # fmt: skip
 """When the service should stop using a key (manual: interface, "Verifiers")."""
+
+
+NO_KEY: Final = "No key is in use."
+_IN_USE: Final = {"active": True, "unbound": False, "revoked": False, "expired": False}
+"""Whether a key is in use, by the status of its connection; a service may send other words, such as ``unknown``."""
 
 
 def enter_key_action(
@@ -115,14 +120,12 @@ def revoke_key_action(
         is_destructive=True, enabled_when=is_usable, off_because=off_because,
         mutation=Mutation(
             operation=endpoint.revoke,
-            sentence=lambda it: f"Stops using the key of {it.id} at once: its endpoint is not called any more before"
-            " another key was entered and tested.",
+            sentence=_stop_sentence,
             confirm_label="Stop using it",
-            cancel_label="Keep using it",
             members=lambda it: {"operation_key": f"revoke-{it.id}-{it.state.get('generation')}"},
             request="binding.ConnectionRevokeRequest",
             invalidates=(endpoint.kind,),
-            prerequisite=Prerequisite(operation=endpoint.read),
+            prerequisite=Prerequisite(operation=endpoint.read, lacks=_lacks_key),
             effect_check=EffectCheck(operation=endpoint.read, words=_is_stopped),
         ),
     )  # fmt: skip
@@ -142,6 +145,29 @@ def _lacks(state: Mapping[str, Any]) -> str:
     return "" if pending is not None and pending.handle else "No entered key waits to be used; enter one first."
 
 
+def is_key_in_use(connection: ConnectionSummary | None) -> bool | None:
+    """Return whether the key of an endpoint is in use; ``None`` if the service does not say."""
+    return _IN_USE.get((connection.status if connection is not None else None) or "")
+
+
+def _lacks_key(state: Mapping[str, Any]) -> str:
+    connection = KeyConnection(dict(state))
+    return NO_KEY if is_key_in_use(connection) is False and connection.pending_key is None else ""
+
+
+def _stop_sentence(subject: Any) -> str:
+    stops = "its endpoint is not called any more before another key was entered and tested."
+    is_in_use = is_key_in_use(KeyConnection(dict(subject.state)))
+    if is_in_use:
+        return f"Stops using the key of {subject.id} at once: {stops}"
+    if is_in_use is None:
+        return (
+            f"The service does not say whether a key of {subject.id} is in use. If one is, it stops at once: {stops}"
+            " If none is, nothing is stopped."
+        )
+    return f"No key of {subject.id} is in use. Asks the service to discard the one that waits for its test."
+
+
 def _is_in_use(subject: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
     return promotion_outcome(KeyConnection(dict(state)), _pending(subject).get("handle"))
 
@@ -155,6 +181,7 @@ def promotion_outcome(connection: KeyConnection, handle: str | None) -> tuple[bo
 
 
 def _is_stopped(_: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
-    if KeyConnection(dict(state)).status == "active":
-        return False, "a key is still in use"
-    return True, "no key is in use any more"
+    is_in_use = is_key_in_use(KeyConnection(dict(state)))
+    if is_in_use is None:
+        return False, "the service does not say whether a key is still in use"
+    return (False, "a key is still in use") if is_in_use else (True, "no key is in use any more")

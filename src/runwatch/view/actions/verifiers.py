@@ -8,7 +8,14 @@ from typing import Any, Final
 
 from runwatch.records.verifier import Probe, Verifier
 from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME, quote_name
-from runwatch.view.actions.protected_keys import KeyedEndpoint, enter_key_action, promote_key_action, revoke_key_action
+from runwatch.view.actions.protected_keys import (
+    NO_KEY,
+    KeyedEndpoint,
+    enter_key_action,
+    is_key_in_use,
+    promote_key_action,
+    revoke_key_action,
+)
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
 
@@ -168,24 +175,25 @@ RETIRE: Final = ResourceAction[Verifier](
 )  # fmt: skip
 
 
-def _has_key(verifier: Verifier) -> bool:
-    return verifier.connection is not None and verifier.connection.status == "active"
+def _may_have_key(verifier: Verifier) -> bool:
+    return _is_there(verifier) and is_key_in_use(verifier.connection) is not False
 
 
 def _key_text(verifier: Verifier) -> str:
     """Say with which key a test calls."""
     status = None if verifier.connection is None else verifier.connection.status
-    without = {
+    known = {
+        "active": "with the key that is in use",
         "unbound": "without a key",
         "revoked": "without a key: it was revoked",
         "expired": "without a key: its stop date has passed",
     }
-    return without.get(status or "", "with the key that is in use")
+    return known.get(status or "", "with its key if one is in use")
 
 
 CONNECT: Final = enter_key_action(CONNECTION, _is_there, "It is retired.")
 PROMOTE: Final = promote_key_action(CONNECTION)
-REVOKE: Final = revoke_key_action(CONNECTION, _has_key, "No key is in use.")
+REVOKE: Final = revoke_key_action(CONNECTION, _may_have_key, NO_KEY)
 
 ACTIONS: Final = (TEST, EDIT, CONNECT, PROMOTE, RETIRE, REVOKE)
 
