@@ -279,6 +279,8 @@ class OverviewScreen(ConsoleScreen):
         self._show_standing(known)
         self._show_reasons(known)
         self._divide(known)
+        # Whether enter opens anything changes with the lines.
+        self.show_hints()
 
     def _divide(self, known: RunCounts) -> None:
         """Give issues and failures the rows they need, and the rest to the newest runs, or to the issues."""

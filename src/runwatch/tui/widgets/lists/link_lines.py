@@ -54,6 +54,11 @@ class LinkLines(LineList, inherit_bindings=False):
         return ways[min(self._column, len(ways) - 1)].way if ways else None
 
     @property
+    def enter_label(self) -> str | None:
+        """Nothing where there is no link."""
+        return None if self.way is not None else ""
+
+    @property
     def position(self) -> tuple[int, int]:
         """The cursor's line, and the index of the link in it."""
         return self._cursor, self._column
