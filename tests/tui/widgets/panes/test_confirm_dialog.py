@@ -233,6 +233,19 @@ async def test_the_id_that_matters_most_can_be_copied(order: DialogText, made: s
         assert [message.text for message in app.told_of(CopyRequested)] == [copied]
 
 
+@pytest.mark.parametrize("width", [80, 60])
+async def test_a_value_longer_than_its_row_goes_on_below_its_beginning(width: int) -> None:
+    words = "It is shown only once and not stored. Copy it before you close this, as there is no other way to see it."
+    async with running(Stage(), (width, 24)) as (app, pilot):
+        dialog = await confirmed(app, pilot, samples.start_one())
+        dialog.finish((label_span("done"), label_span("   ex_1"), block("\n"), label_span("next   "), line(words)))
+        await pilot.pause()
+        rows = str(app.screen.query_one("#dialog-state", Static).content).split("\n")
+        assert rows[0] == "done   ex_1"
+        assert [row[:7] for row in rows[1:]] == ["next   ", *[" " * 7] * (len(rows) - 2)]
+        assert " ".join(row[7:] for row in rows[1:]) == words
+
+
 @pytest.mark.parametrize("way", ["key", "button"])
 async def test_an_unknown_outcome_can_be_asked_again_with_the_same_key(way: str) -> None:
     async with running(Stage(), (80, 24)) as (app, pilot):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final, Literal, Protocol
 
 from rich.segment import Segment
@@ -34,6 +35,7 @@ from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import RowsBelow
+from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.tui.widgets.panes.dialog import BUTTONS, FRAME_CELLS, MAX_CELLS, Dialog
 from runwatch.tui.widgets.panes.pane import BorderText, Pane, TextForms
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
@@ -203,6 +205,7 @@ class ConfirmDialog(Dialog[None]):
         self._secret: Secret | None = None
         self._secret_name = line("")
         self._record_id = text.record_id
+        self._said: tuple[StyledSpan, ...] = ()
         self._problem: ProblemEntry | None = None
         role = Role.BAD if text.is_destructive else Role.PLAIN
         self._keep_button: Final = TextButton(text.keep, id="dialog-keep")
@@ -249,6 +252,8 @@ class ConfirmDialog(Dialog[None]):
         """Give the body, or the problem in its place, all rows the rest of the dialog does not need, an outcome of one
         row included.
         """
+        for state_widget in self.query("#dialog-state").results(Static):
+            state_widget.update(to_content(hang_values(self._said, self._cells)))
         rows = OTHER_ROWS
         for text in self.query("Pane > Static").results(Static):
             if text.id == "dialog-state" and text.has_class("-hidden"):
@@ -502,10 +507,28 @@ class ConfirmDialog(Dialog[None]):
         self._keep_button.focus()
 
     def _say(self, *pieces: StyledSpan) -> None:
-        state_widget = self.query_one("#dialog-state", Static)
-        state_widget.update(to_content(pieces))
-        state_widget.set_class(not pieces, "-hidden")
+        self._said = pieces
+        self.query_one("#dialog-state", Static).set_class(not pieces, "-hidden")
         self._fit_body()
+
+
+def hang_values(spans: Iterable[StyledSpan], cells: int) -> tuple[StyledSpan, ...]:
+    """Wrap the last span of each line to ``cells``, and indent its rows to where it begins, below a label.
+
+    Where labels leave it less than half of them, a line is left as it is.
+    """
+    shown: list[StyledSpan] = []
+    for is_end, group in groupby(spans, lambda span: span[0] == "\n"):
+        line_spans = [*group]
+        if not is_end:
+            *labels, (text, role) = line_spans
+            indent = spans_width(labels)
+            if labels and indent <= cells // 2:
+                first, *others = wrap_text(text, cells - indent)
+                rows = [(row, role) for other in others for row in (block("\n"), line(" " * indent), other)]
+                line_spans = [*labels, (first, role), *rows]
+        shown += line_spans
+    return tuple(shown)
 
 
 class _Outcomes(LineList):
