@@ -120,7 +120,7 @@ async def test_a_required_arm_has_to_be_a_saved_model_of_the_organization(work: 
     skill_id = await work.having(add_skill)
     for wrong, told in (
         ("arm_none", "There is no saved model arm_none."),
-        (skill_id, f"{skill_id} is a skill, not a saved model. `--on-eval repair_retry` uses"),
+        (skill_id, f"{skill_id} is a skill, not a saved model. `repair_retry` in `on_eval` uses"),
     ):
         body = {**live_body(arm_id=wrong), "mode": mode}
         refuses(answer := await submit(work, body), "routing.required_arm_id")

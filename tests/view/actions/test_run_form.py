@@ -15,6 +15,7 @@ from runwatch.view.actions.run_form import (
     start_values,
     values_from_body,
 )
+from runwatch.view.problems.explanation_texts import WHEN_CHECKED
 from runwatch.view.runs.run_facts import RunFacts, parse_submitted_request
 from tests.support.builders import ABSENT, echo_receipt, full_request_body, open_run, request_body, run
 
@@ -107,6 +108,11 @@ def test_a_policy_of_another_shape_gives_what_can_be_read_of_it(odd: object) -> 
     known = prefill_from_run(RunFacts(run(policy=odd, mode=["live"])))
     assert known.values["mode"] == "echo"
     assert set(known.values) == {field.id for field in FIELDS}
+
+
+def test_advice_calls_the_policy_as_the_form_does() -> None:
+    label = next(field.label for field in FIELDS if field.path == "policy.on_eval")
+    assert f'"{label}"' in WHEN_CHECKED
 
 
 def test_every_label_fits_beside_its_field() -> None:

@@ -223,7 +223,7 @@ SERVICE = dataclasses.replace(CONTEXT, service=ShellService("--local"))
         ("model_not_found", "`runwatch sources sync --local conn_01HXZ`"),
         ("input_too_long", "Shorten the objective"),
         ("rate_limited", "Wait as long as the provider says"),
-        ("capacity", "--on-eval fallback"),
+        ("capacity", '`fallback` for "when checked" (`--on-eval`)'),
         ("source_5xx", "status page"),
         ("source_timeout", "Submit again. If it happens again"),
         ("network", "Start the provider's server"),
@@ -265,7 +265,7 @@ def test_a_run_with_a_required_model_is_not_told_to_fall_back(reason: str, kind:
     part = failed(call(kind, "failed" if kind else "answered")).raw["slices"][0]
     part = {**part, "route": {**part["route"], "ranking": "required_arm"}}
     told = end_advice_text(reason, live_receipt(slices=[part], status="failed", reason=reason), (), SERVICE)
-    assert "without `--arm-id`, or with another one" in told
+    assert "with another saved model (`--arm-id`), or with none" in told
     assert "fallback" not in told
     assert "save a further model" not in told
 

@@ -26,8 +26,8 @@ ECHO_DATA_CLASSES: Final = frozenset({"public", "sandbox"})
 """Data classes that a test run may use without a registered arm."""
 
 _OTHER_KINDS: Final = {
-    "skill": "is a skill, not a saved model. `--on-eval repair_retry` uses the oldest ready skill that is granted all"
-    " data classes of the run; a run names none.",
+    "skill": "is a skill, not a saved model. `repair_retry` in `on_eval` uses the oldest ready skill that is granted"
+    " all data classes of the run; a run names none.",
     "agent": "is a review agent, not a saved model. A review composer run names it in review_composer.agent_arm_id.",
 }
 """What an arm is that no run can require, by its kind, and how a run uses it."""

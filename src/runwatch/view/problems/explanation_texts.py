@@ -114,6 +114,9 @@ CLIENT_CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 _SAVE_ANOTHER: Final = "Read the attempts in the receipt: loosen the check, improve the task, or save a further model."
 
+WHEN_CHECKED: Final = '"when checked" (`--on-eval`)'
+"""The policy's ``on_eval``, by the label in the form of a run and the option of the command."""
+
 REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "cancelled": (
         "The run was cancelled; a provider call already under way was not reversed.",
@@ -122,7 +125,7 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "no_eligible_arms": (
         "No saved model may run this: none is ready and granted all requested data classes.",
         "Save a model, or ask for fewer data classes. `runwatch arms list` shows the status of each, and `runwatch arms"
-        " show ID` why one is not ready. A test run (`--mode echo`) needs no model.",
+        " show ID` why one is not ready. A test run (mode `echo`) needs no model.",
     ),
     "arm_not_ready": (
         "The saved model that the run requires is not ready: it is degraded or disabled.",
@@ -182,14 +185,14 @@ REASON_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "rejected_by_check": (
         "The output check rejected the model's output, and the run's policy left nothing else to try.",
-        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model"
-        " (`--on-eval fallback`). `repair_retry` tries nothing without a saved skill.",
+        "Read the verdict in the receipt: improve the task, or let the policy fall back to another saved model:"
+        f" `fallback` for {WHEN_CHECKED}. `repair_retry` tries nothing without a saved skill.",
     ),
     "check_unavailable": (
         "The output check gave no verdict: its endpoint could not be called, failed, or answered something else. The"
         " run's `on_eval` needs a verdict, so the run failed.",
         "Read in the receipt how the check failed, and call it with `runwatch verifiers test ID`. Submit again when it"
-        " answers; without `--on-eval` a run completes without a verdict too.",
+        f" answers; with nothing for {WHEN_CHECKED} a run completes without a verdict too.",
     ),
 }
 """Sentence and next step by the ``reason`` of an ended run or slice."""
@@ -232,7 +235,8 @@ CALL_ADVICE: Final[Mapping[str, str]] = {
     " those: this one was renamed or taken off.",
     "rate_limited": "Wait as long as the provider says, or a minute, then submit again. Its answer is in the run's"
     " `provider_errors`.",
-    "capacity": "Wait a minute, then submit again. With `--on-eval fallback` a run goes on with another saved model.",
+    "capacity": f"Wait a minute, then submit again. With `fallback` for {WHEN_CHECKED} a run goes on with another saved"
+    " model.",
     "source_5xx": "Submit again in a minute. If it happens again, look into the provider's log or its status page.",
     "provider_insufficient_funds": "Add credit to the account at the provider, or give the connection the key of"
     f" another account, {_ROTATE}, then submit again.",
@@ -278,7 +282,9 @@ BODY_ADVICE: Final[Mapping[str, str]] = {
 )
 """What to do about a provider that answered something else, by ``body_kind``."""
 
-_UNPINNED: Final = "The run could use one saved model only: submit it without `--arm-id`, or with another one."
+_UNPINNED: Final = (
+    "The run could use one saved model only: submit it with another saved model (`--arm-id`), or with none."
+)
 
 PINNED_ADVICE: Final[Mapping[str, str]] = {
     "capacity": f"Wait a minute, then submit again. {_UNPINNED}",

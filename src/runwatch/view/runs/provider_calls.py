@@ -25,6 +25,7 @@ from runwatch.view.problems.explanation_texts import (
     TIME_TEXTS,
     UNANSWERED_ADVICE,
     WAITS,
+    WHEN_CHECKED,
 )
 from runwatch.view.problems.explanations import explain_reason
 from runwatch.view.problems.status_reasons import status_reason_text
@@ -263,7 +264,9 @@ def _last_kind(calls: Sequence[ProviderCall], errors: Sequence[CallError]) -> st
 def _check_advice(check: RecordedCheck, context: RenderContext) -> str:
     step = CHECK_ADVICE.get(check.failure_class or "") or explain_reason("check_unavailable").next_step
     advice = complete_advice(step, context, check=check.attempted_verifier_id or "ID")
-    return advice if "--on-eval" in advice else f"{advice} Without `--on-eval` a run completes without a verdict too."
+    if WHEN_CHECKED in advice:
+        return advice
+    return f"{advice} With nothing for {WHEN_CHECKED} a run completes without a verdict too."
 
 
 def find_called_connection(receipt: Receipt | None) -> str | None:
