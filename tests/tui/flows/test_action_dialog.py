@@ -132,6 +132,18 @@ async def test_the_last_field_leads_to_a_wrong_one_and_choices_follow_the_arrows
         assert opened.fields.values()["role"] == "owner"
 
 
+async def test_an_address_without_https_is_taken_and_its_field_says_what_becomes_of_it(tmp_path: Path) -> None:
+    async with console(service(verifiers=[resources.verifier()]), tmp_path, size=SIZE, open_at="verifiers") as driven:
+        await driven.press("plus")
+        opened = await form(driven)
+        opened.fields.go_to("endpoint-url")
+        await driven.type("http://checks.example.test")
+        await driven.shows("Accepted, but its test fails")
+        await driven.press("home", *["delete"] * 4)
+        await driven.type("https")
+        await driven.shows("an https URL")
+
+
 async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path: Path) -> None:
     environment = {"NO_COLOR": "1"}
     made = service(keys=[resources.api_key()])

@@ -10,7 +10,7 @@ from runwatch.records.arm import Arm
 from runwatch.records.credential import Credential
 from runwatch.records.model import CatalogEntry, Deployment
 from runwatch.records.source import SourceConnection
-from runwatch.view.actions.fields import AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME, quote_name
+from runwatch.view.actions.fields import ADDRESS, AUTH_REF, DATA_CLASSES, DEFAULT_DATA_CLASS, NAME, quote_name
 from runwatch.view.actions.form import field_text
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField, Suggestions
@@ -47,10 +47,9 @@ _OF_A_MODEL: Final = (
                            help="the connection to use: its id or auth_binding_ref")),
 )  # fmt: skip
 _OF_AN_AGENT: Final = (
-    FormField(path="endpoint.url", label="address", hint="an https URL; http only on the service's machine",
-        is_required=True,
+    replace(ADDRESS,
         option=FieldOption(name="--url", metavar="URL", is_required=False,
-                           help="an agent: the http or https address of its endpoint")),
+                           help="an agent: the https address of its endpoint")),
     replace(AUTH_REF, offer=Suggestions(kind=Credential)),
     FormField(path="lifecycle.max_runtime_s", label="max runtime s", kind="number",
         hint="the longest that a job may take, in whole seconds",

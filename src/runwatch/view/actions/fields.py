@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from runwatch.records.record import Record
@@ -18,9 +19,27 @@ NAME: Final = FormField(
     path="display_name", label="name", hint="display name, up to 200 characters", is_required=True,
     option=FieldOption(name="--name", metavar="NAME", help="its display name"),
 )  # fmt: skip
+
+
+def make_address_caution(fails: str) -> Callable[[str], str]:
+    """Return the caution of an address that a service takes and does not call (manual: interface, "Probing a check").
+
+    Args:
+        fails: What the service does not do then: ``its test fails``.
+    """
+
+    def caution(url: str) -> str:
+        if not url or url.lower().startswith("https:"):
+            return ""
+        return f"Accepted, but {fails} (scheme_rejected) unless the service allows http on its own machine."
+
+    return caution
+
+
 ADDRESS: Final = FormField(
-    path="endpoint.url", label="address", hint="an https URL; http only on the service's machine", is_required=True,
-    option=FieldOption(name="--url", metavar="URL", help="the http or https address of its endpoint"),
+    path="endpoint.url", label="address", hint="an https URL", is_required=True,
+    caution=make_address_caution("its test fails"),
+    option=FieldOption(name="--url", metavar="URL", help="the https address of its endpoint"),
 )  # fmt: skip
 AUTH_REF: Final = FormField(
     path="endpoint.auth_ref", label="credential", hint="empty, or a credential reference; never a key",
@@ -30,9 +49,11 @@ AUTH_REF: Final = FormField(
 DEFAULT_DATA_CLASS: Final = "public"
 """Data class that forms and commands grant by themselves; every other one is the user's word."""
 
+DATA_CLASS_NAMES: Final = "public, sandbox, tenant_internal, or one that a model has"
+
 DATA_CLASSES: Final = FormField(
     path="data_class_grants", label="data classes", kind="list", is_required=True,
-    hint="what it may be given: public, sandbox, tenant_internal or others",
+    hint=f"what it may be given: {DATA_CLASS_NAMES}",
     option=FieldOption(name="--data-class", metavar="CLASS",
                        help="a data class it may be given, e.g. public; may be repeated"),
 )  # fmt: skip

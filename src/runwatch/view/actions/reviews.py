@@ -54,7 +54,7 @@ REGISTER: Final = ResourceAction[None](
         command_fields=(AUTH_REF,),
         fields=(
             FormField(
-                path="repository", label="repository", hint="a connected one, such as acme/widgets", is_required=True,
+                path="repository", label="repository", hint="OWNER/NAME of a connected one", is_required=True,
                 offer=Suggestions(kind=GithubConnection, value=lambda it: it.repository),
                 option=FieldOption(name="--repository", metavar="REPOSITORY", help="the repository, as OWNER/NAME"),
             ),

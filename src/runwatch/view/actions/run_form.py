@@ -9,6 +9,7 @@ from typing import Any, Final
 from runwatch.records.arm import Arm
 from runwatch.records.error_codes import CODES
 from runwatch.records.verifier import Verifier
+from runwatch.view.actions.fields import DATA_CLASS_NAMES
 from runwatch.view.actions.form import Form
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.spec.action_parts import FormField, Suggestions
@@ -24,7 +25,7 @@ FIELDS: Final = (
     ),
     FormField(
         id="data_classes", path="policy.data_classes", label="data classes", kind="list", is_required=True,
-        hint="public, sandbox, tenant_internal or others",
+        hint=DATA_CLASS_NAMES,
     ),
     FormField(
         id="max_cost_usd", path="policy.budget.max_cost_usd", label="max cost USD", kind="number", is_required=True,

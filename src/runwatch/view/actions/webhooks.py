@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runwatch.records.webhook import Delivery, Webhook
+from runwatch.view.actions.fields import make_address_caution
 from runwatch.view.spec.action import Mutation, ResourceAction
 from runwatch.view.spec.action_parts import FieldOption, FormField
 
@@ -39,7 +40,8 @@ ADD_WEBHOOK: Final = ResourceAction[None](
         confirm_label="Add it",
         cancel_label="Do not add one",
         fields=(
-            FormField(path="url", label="address", hint="https, up to 2,000 characters", is_required=True,
+            FormField(path="url", label="address", hint="an https URL, up to 2,000 characters", is_required=True,
+                caution=make_address_caution("its deliveries fail"),
                 option=FieldOption(name="--url", metavar="URL", help="the address to notify when runs end")),
             FormField(path="event_types", label="events", kind="list", is_required=True,
                 hint="separated by commas: execution.completed, .failed, .cancelled, .expired",

@@ -21,6 +21,10 @@ def _own_name(record: Record) -> str:
     return name if isinstance(name, str) else ""
 
 
+def _no_caution(_: str) -> str:
+    return ""
+
+
 def _no_words(_: Any) -> tuple[str, ...]:
     return ()
 
@@ -83,6 +87,7 @@ class FormField:
         is_required: Whether it must be filled in. An empty optional field is left out of the body; an empty required
             field is sent, so validation names it.
         max_s: Maximum duration, in seconds.
+        caution: What will become of a text that is accepted all the same; empty for nothing to be cautious about.
         option: The command option; ``None`` if only the form asks for it.
     """
 
@@ -98,6 +103,7 @@ class FormField:
     words_for: Callable[[str], tuple[str, ...]] = _no_words
     is_required: bool = False
     max_s: int = 0
+    caution: Callable[[str], str] = _no_caution
     option: FieldOption | None = None
 
     @property

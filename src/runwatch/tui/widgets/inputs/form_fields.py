@@ -133,14 +133,17 @@ class FormFields(VerticalScroll, can_focus=False):
         return bool(choices)
 
     def show_problems(self, problems: Mapping[str, str], silent: frozenset[str]) -> None:
-        """Show below each field its error or its hint; silent fields, not visited yet, show no error."""
+        """Show below each field its error, a caution or its hint; silent fields, not visited yet, show no error."""
         app = get_app(self)
         for field in self._fields:
             problem = problems.get(field.id)
             note = self.query_one(f"#note-{field.id}", Static)
             is_bad = problem is not None and field.id not in silent
+            caution = "" if problem is not None else field.caution(self.input(field.id).value.strip())
             if is_bad:
                 note.update(to_content(line(f"{app.glyphs.bad} {problem}"), Role.BAD))
+            elif caution:
+                note.update(to_content(line(f"{app.glyphs.warn} {caution}"), Role.WARN))
             else:
                 note.update(to_content(line(self._hint(field)), Role.QUIET))
             self.input(field.id).set_class(is_bad, "-invalid")
