@@ -7,12 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from runwatch.api import error_builder
 from runwatch.api.decoding.item_stream import UnreadableBodyError
 from runwatch.api.error_builder import AttemptHistory, OperationCall
-from runwatch.api.errors import ApiError, ApiProblem, NoResponseError
+from runwatch.api.errors import UNUSABLE_ERROR, ApiError, ApiProblem, NoResponseError
 from runwatch.api.http.exchange import ConnectionLostError, HttpResponse
 from runwatch.api.http.transport import Transport
 from runwatch.api.problem_parser import parse_problem
@@ -43,19 +43,6 @@ class CallResult:
     value: object = field(repr=False)
     attempts: int
     elapsed_s: float
-
-
-UNSENT_ERRORS: Final = ("refused", "dns")
-"""Kinds of failure of a request that certainly did not reach the service."""
-
-CUT_ERROR: Final = "cut"
-"""Kind of failure of a request whose answer broke off after its status."""
-
-UNUSABLE_ERROR: Final = "unusable"
-"""Kind of failure of a request whose answer is complete and cannot be read."""
-
-TOO_LARGE_ERROR: Final = "too_large"
-"""Kind of failure of a request that the service answered, with more than is read."""
 
 
 class RequestAttempt(NamedTuple):

@@ -6,11 +6,23 @@ writes see :mod:`runwatch.api.write_outcome`. No error holds a service key or a 
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from runwatch.api.retry_policy import FINAL_LOSSES
 from runwatch.base.errors import RunwatchError
 from runwatch.records.problem import Problem
+
+UNSENT_ERRORS: Final = ("refused", "dns")
+"""Kinds of failure of a request that certainly did not reach the service."""
+
+CUT_ERROR: Final = "cut"
+"""Kind of failure of a request whose answer broke off after its status."""
+
+UNUSABLE_ERROR: Final = "unusable"
+"""Kind of failure of a request whose answer is complete and cannot be read."""
+
+TOO_LARGE_ERROR: Final = "too_large"
+"""Kind of failure of a request that the service answered, with more than is read."""
 
 
 class CallFacts(TypedDict):

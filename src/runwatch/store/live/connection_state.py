@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR, UNSENT_ERRORS, UNUSABLE_ERROR, RequestAttempt
+from runwatch.api.calls import RequestAttempt
+from runwatch.api.errors import CUT_ERROR, TOO_LARGE_ERROR, UNSENT_ERRORS, UNUSABLE_ERROR
 from runwatch.records.problem import NOT_A_PROBLEM
 
 PROBE_S: Final = 3.0

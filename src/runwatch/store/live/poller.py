@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from runwatch.api.calls import UNSENT_ERRORS, RequestAttempt
+from runwatch.api.calls import RequestAttempt
 from runwatch.api.client import Client
-from runwatch.api.errors import ApiError
+from runwatch.api.errors import UNSENT_ERRORS, ApiError
 from runwatch.api.operations import is_listable, list_operation
 from runwatch.api.retry_policy import RETRIES
 from runwatch.base.clock import Clock, until_whole_second, wait_first

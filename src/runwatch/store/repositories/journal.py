@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from runwatch.api.calls import UNSENT_ERRORS
+from runwatch.api.errors import UNSENT_ERRORS
 from runwatch.api.operations import OPERATIONS
 from runwatch.base.clock import format_iso
 from runwatch.base.errors import DataError

@@ -50,8 +50,14 @@ def read_failure_from_error(error: RunwatchError, *, collection: bool) -> ReadFa
     no usable answers, but something is there that sends them.
     """
     # Imported here, because the client is no part of what the console shows of the last session.
-    from runwatch.api.calls import CUT_ERROR, TOO_LARGE_ERROR
-    from runwatch.api.errors import ApiProblem, NoResponseError, RateLimitedError, ServiceStoppedError
+    from runwatch.api.errors import (
+        CUT_ERROR,
+        TOO_LARGE_ERROR,
+        ApiProblem,
+        NoResponseError,
+        RateLimitedError,
+        ServiceStoppedError,
+    )
 
     is_final = isinstance(error, NoResponseError) and error.kind == TOO_LARGE_ERROR
     match error:

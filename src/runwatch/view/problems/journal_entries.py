@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
-from runwatch.api.calls import UNSENT_ERRORS
-from runwatch.api.errors import ApiError, ApiProblem
+from runwatch.api.errors import UNSENT_ERRORS, ApiError, ApiProblem
 from runwatch.base.clock import format_iso
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
