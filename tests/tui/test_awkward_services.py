@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runwatch.store.live.scheduler import SILENT_S
+from runwatch.store.live.scheduler import HANGS_AFTER_S
 from runwatch.tui.screens.runs.replay import ReplayScreen
 from runwatch.tui.screens.runs.run_wall import RunWallScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
@@ -388,7 +388,7 @@ async def test_a_read_on_a_dead_connection_does_not_hide_that_the_service_is_bac
         before, service.clock, service.delay_s = len(service.heard), driven.clock, 600.0
         driven.clock.advance(3)
         await driven.until(lambda: any(heard.head.path == RUNS for heard in service.heard[before:]), "a read of runs")
-        driven.clock.advance(SILENT_S + 1)
+        driven.clock.advance(HANGS_AFTER_S + 1)
         driven.app._tick()
         await driven.shows(re.compile(r"no answer for \d+s"))
         service.clock, back_at = None, driven.clock.monotonic()

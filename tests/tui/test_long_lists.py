@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runwatch.tui.screens.base.list_screen import ListScreen
-from runwatch.tui.sources.list_model import AGE_REFRESH_S
+from runwatch.tui.sources.list_model import FILTER_AGAIN_S
 from tests.support.builders import account, run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import console
@@ -45,8 +45,8 @@ async def test_a_filter_looks_in_the_rest_of_the_list(tmp_path: Path) -> None:
         assert isinstance(screen, ListScreen)
         listing, sort = screen.listing, screen.spec.sort
         await driven.until(lambda: not listing.is_under_way, "the search to end")
-        ages_since = driven.clock.monotonic() // AGE_REFRESH_S * AGE_REFRESH_S
-        listing.update_rows(screen._query, sort, ages_since + 0.9 * AGE_REFRESH_S)
+        ages_since = driven.clock.monotonic() // FILTER_AGAIN_S * FILTER_AGAIN_S
+        listing.update_rows(screen._query, sort, ages_since + 0.9 * FILTER_AGAIN_S)
         assert not listing.is_under_way, "a long list is not searched again every second"
 
 

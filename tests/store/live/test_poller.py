@@ -27,7 +27,7 @@ from runwatch.store.live.backoff import MAX_WAIT_S, Backoff
 from runwatch.store.live.connection_state import PROBE_S
 from runwatch.store.live.list_continuation import GAP_PAGES
 from runwatch.store.live.poller import Poller
-from runwatch.store.live.scheduler import SILENT_S
+from runwatch.store.live.scheduler import HANGS_AFTER_S
 from runwatch.store.repositories.event_retention import PRUNE_INTERVAL_S
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.journal import Journal
@@ -78,7 +78,7 @@ class SlowPages(LimitedService):
 
     def _answer(self, heard: Heard) -> Said:
         if self.poller is not None and heard.head.path == "/v1/executions":
-            self.clock.advance(SILENT_S / 2)
+            self.clock.advance(HANGS_AFTER_S / 2)
             self.silent_s.append(self.poller.silent_s)
         return super()._answer(heard)
 

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from runwatch.store.live.request_budget import LEARNED_QUIET_S, MIN_RPM, RequestBudget, sweep_interval_s
-from runwatch.store.live.scheduler import MAX_CONCURRENT_READS, SILENT_S, JobPriority, Scheduler
+from runwatch.store.live.scheduler import HANGS_AFTER_S, MAX_CONCURRENT_READS, JobPriority, Scheduler
 from tests.support.clock import FakeClock
 
 SWEEP_AT_LEAST_S = 15.0
@@ -362,12 +362,12 @@ async def test_a_read_that_hangs_is_sent_again_for_the_user_or_once_when_the_ser
     begun = clock.monotonic()
     scheduler.add("runs", JobPriority.SWEEP, hang)
     async with running(scheduler):
-        await pass_and_send_again(SILENT_S - 1)
+        await pass_and_send_again(HANGS_AFTER_S - 1)
         assert sent == [0.0]
         await pass_and_send_again(2)
-        assert sent == [0.0, SILENT_S + 1]
-        assert scheduler.waiting_s("runs") == SILENT_S + 1
-        await pass_and_send_again(SILENT_S + 1)
+        assert sent == [0.0, HANGS_AFTER_S + 1]
+        assert scheduler.waiting_s("runs") == HANGS_AFTER_S + 1
+        await pass_and_send_again(HANGS_AFTER_S + 1)
         assert len(sent) == (3 if is_asked else 2)
         await let_pass(clock, 20)
         assert scheduler.waiting_s("runs") == 0
@@ -380,7 +380,7 @@ async def test_a_slow_read_that_is_answered_is_not_given_up_for_itself_nor_when_
 
     async def answer_late() -> float:
         sent.append("slow")
-        await clock.sleep(SILENT_S + 1)
+        await clock.sleep(HANGS_AFTER_S + 1)
         scheduler.note_answer()
         scheduler.run_all_soon()
         sent.append("answered")
@@ -388,10 +388,10 @@ async def test_a_slow_read_that_is_answered_is_not_given_up_for_itself_nor_when_
 
     scheduler.add("slow", JobPriority.SWEEP, answer_late)
     async with running(scheduler):
-        await let_pass(clock, SILENT_S + 1.5)
+        await let_pass(clock, HANGS_AFTER_S + 1.5)
         assert sent == ["slow", "answered"]
-        await let_pass(clock, SILENT_S + 1)
-        assert scheduler.waiting_s("slow") > SILENT_S
+        await let_pass(clock, HANGS_AFTER_S + 1)
+        assert scheduler.waiting_s("slow") > HANGS_AFTER_S
         scheduler.resend_hung()
         await settle()
         assert sent == ["slow", "answered", "slow"]
@@ -417,7 +417,7 @@ async def test_reads_that_hang_take_no_other_read_its_place(*, is_held: bool) ->
     for name in names:
         job(name)
     async with running(scheduler):
-        await let_pass(clock, SILENT_S - 1)
+        await let_pass(clock, HANGS_AFTER_S - 1)
         assert started == names[:at_once]
         await let_pass(clock, 3)
         assert started == names

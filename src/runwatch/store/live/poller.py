@@ -28,7 +28,7 @@ from runwatch.store.live.request_budget import UNKNOWN_REMOTE_RPM, RequestBudget
 from runwatch.store.live.run_list import SWEEP_PAGE, SWEEP_PAGES, RunList
 from runwatch.store.live.run_receipts import RunReceipts
 from runwatch.store.live.run_tails import RunTails, TailUpdate
-from runwatch.store.live.scheduler import SILENT_S, JobPriority, Scheduler
+from runwatch.store.live.scheduler import HANGS_AFTER_S, JobPriority, Scheduler
 from runwatch.store.repositories.event_store import EventStore
 from runwatch.store.repositories.scope import Scope
 from runwatch.store.repositories.watch_list import WatchList
@@ -154,7 +154,7 @@ class Poller:
     def silent_s(self) -> float:
         """Seconds for which the list of runs has waited for an answer; 0 while that is no longer than usual."""
         waiting_s = self.scheduler.waiting_s(RunList.JOB)
-        return waiting_s if waiting_s > SILENT_S else 0.0
+        return waiting_s if waiting_s > HANGS_AFTER_S else 0.0
 
     @property
     def sweep_s(self) -> float:

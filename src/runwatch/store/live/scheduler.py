@@ -27,7 +27,7 @@ STARVED_S: Final = 15.0
 ALIGNED_S: Final = 2.0
 """The shortest wait between two reads that ends on a whole second of the clock."""
 
-SILENT_S: Final = 8.0
+HANGS_AFTER_S: Final = 8.0
 """A read that has waited this long may hang: its connection may be dead while the service responds to others."""
 
 MAX_CONCURRENT_READS: Final = 6
@@ -72,7 +72,7 @@ class ReadJob:
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def hangs(self, now: float) -> bool:
-        return self.task is not None and now - self.sent_at >= SILENT_S
+        return self.task is not None and now - self.sent_at >= HANGS_AFTER_S
 
     @property
     def may_be_resent(self) -> bool:
@@ -365,7 +365,7 @@ class Scheduler:
     def _until_hung(self) -> float | None:
         """Return the seconds until a read in progress may hang; ``None`` if none may, so that only an answer counts."""
         now = self._clock.monotonic()
-        waits = [job.sent_at + SILENT_S - now for job in self._jobs.values() if job.may_be_resent]
+        waits = [job.sent_at + HANGS_AFTER_S - now for job in self._jobs.values() if job.may_be_resent]
         return min((wait for wait in waits if wait > 0), default=None)
 
     async def _run(self, job: ReadJob) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from runwatch.view.query.expressions import Query
 
-AGE_REFRESH_S: Final = 10.0
+FILTER_AGAIN_S: Final = 10.0
 """How often to filter a long list again when only the time has changed, because ages grow."""
 
 MAX_SYNC_SEARCH_ROWS: Final = 300
@@ -205,7 +205,7 @@ class ListModel:
         self._update_order(_Order(self.all_rows, sort))
         moment = 0.0
         if query is not None and query.is_timed:
-            moment = now if len(self._ordered) <= MAX_SYNC_SEARCH_ROWS else now // AGE_REFRESH_S
+            moment = now if len(self._ordered) <= MAX_SYNC_SEARCH_ROWS else now // FILTER_AGAIN_S
         self._update_search(_Search(self._ordered, query, moment, []), near)
 
     def free(self) -> None:

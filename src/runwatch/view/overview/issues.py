@@ -21,14 +21,12 @@ from runwatch.view.overview.links import (
     make_plain_span,
 )
 from runwatch.view.problems.status_reasons import status_reason_text
+from runwatch.view.resources.verifiers import SOON_DAYS
 from runwatch.view.text.format import RenderContext, ago, counted, short_id, time_of_day
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import iso_text, line
 
 R = TypeVar("R", bound=Record)
-
-SOON_DAYS: Final = 14
-"""A check's key that stops within this many days is an issue."""
 
 HINT: Final = 27
 """Minimum width of hints in cells, so they are aligned."""

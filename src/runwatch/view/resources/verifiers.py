@@ -19,7 +19,7 @@ from runwatch.view.text.status_format import joined_cell
 from runwatch.view.text.styled_text import CellText, StyledText, signed
 
 SOON_DAYS: Final = 14
-"""A key that stops within this many days is shown as a warning."""
+"""A key that stops within this many days is shown as a warning, and is an issue of the overview."""
 
 
 def _connection(verifier: Verifier) -> ConnectionSummary:
