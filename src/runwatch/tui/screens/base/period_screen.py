@@ -101,7 +101,7 @@ class PeriodScreen(ConsoleScreen):
         try:
             self.take_period(text.strip() or DEFAULT_PERIOD)
         except UsageError as error:
-            self.query_one(FilterBar).show_error(line(f"{error.title}. {error.hint or ''}"))
+            self.query_one(FilterBar).show_error(line(error.sentences))
             return False
         return True
 

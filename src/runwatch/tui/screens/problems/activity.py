@@ -233,7 +233,7 @@ class ActivityScreen(ResourceScreen):
         try:
             asked = parse_time_query(text, self.console.clock.now(), zone)
         except UsageError as error:
-            bar.show_error(line(" · ".join(part for part in (str(error), error.hint) if part)))
+            bar.show_error(line(error.sentences))
             return None
         bar.show_count(line(_understood(asked)))
         return asked
