@@ -109,7 +109,8 @@ class Column(Field[S]):
             Right-aligned columns are numbers and are never cut either.
         whole_first: Whether free room goes to this column before the others, such as a state, a name or a reason.
         is_extra: Whether the column is shown only if every other column is whole.
-        puts_newest_first: Whether it is a time, which sorts the newest first.
+        puts_newest_first: Whether it is a time, which sorts the newest first. A time of another day loses its seconds
+            rather than cut another text.
     """
 
     title: str

@@ -242,6 +242,12 @@ def time_of_day(at: datetime | None, context: RenderContext) -> SafeText:
     return line(shown.strftime("%m-%d %H:%M:%S" if shown.year == today.year else "%Y-%m-%d %H:%M:%S"))
 
 
+def without_seconds(text: SafeText) -> SafeText:
+    """Return a time with a date, from :func:`time_of_day`, to the minute; any other text as it is."""
+    date, has_date, time = text.rpartition(" ")
+    return line(f"{date} {time[:5]}") if has_date and time.count(":") == 2 else text
+
+
 def in_display_zone(at: datetime, context: RenderContext) -> datetime:
     """Convert a time to the display zone. A time that would leave the calendar keeps its own zone."""
     try:

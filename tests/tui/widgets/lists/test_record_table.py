@@ -106,6 +106,26 @@ async def test_a_number_or_a_time_is_shown_whole_or_not_at_all(kind: dict[str, A
             assert ("1,234,567" in lines_of(app)[2]) == ("run" in columns(table)) == (width >= 35), width
 
 
+async def test_a_time_of_another_day_loses_its_seconds_before_another_text_is_cut() -> None:
+    table = RecordTable(
+        (samples.column("status", "model", min_cells=8),
+         samples.column("run", "created", min_cells=7, never_cut=True, puts_newest_first=True))
+    )  # fmt: skip
+    async with running(Stage(Pane(table))) as (app, pilot):
+        rows = [("cedar-standard", "00:25:58"), ("river-pro", "11-29 23:58:53"), ("ember", "2025-12-31 00:00:07")]
+        table.show([samples.row(name, (name, "plain"), (time, "plain")) for name, time in rows])
+        shown = {}
+        for width in (40, 39, 35):
+            table.parent.styles.width = width  # type: ignore[union-attr]
+            await pilot.pause()
+            shown[width] = [row[4:].rstrip("┃ ") for row in lines_of(app)[2:5]]
+        assert shown == {
+            40: ["cedar-standard 00:25:58", "river-pro      11-29 23:58:53", "ember          2025-12-31 00:00:07"],
+            39: ["cedar-standard  00:25:58", "river-pro       11-29 23:58:53", "ember           2025-12-31 00:00"],
+            35: ["cedar-stand… 00:25:58", "river-pro    11-29 23:58:53", "ember        2025-12-31 00:00"],
+        }
+
+
 async def test_a_number_that_is_scrolled_into_sight_is_whole_at_once() -> None:
     table = RecordTable((samples.column("status", "path", min_cells=8), samples.column("run", "count", align="right")))
     async with running(Stage(Pane(table))) as (app, pilot):

@@ -37,8 +37,8 @@ class ColumnNeed(NamedTuple):
         head: Width that shows the whole head with its sort mark; not below ``least``.
         whole: Width that shows every cell; not below ``head``.
         usual: Width it has where there is room, so that a longer cell moves nothing; at least ``least``.
-        short: Width of the short forms of its ids, or of its sign, in any width in which these are not whole; 0 for
-            other texts.
+        short: Width of the short forms of its ids or times, or of its sign, in any width in which these are not whole;
+            0 for other texts.
     """
 
     least: int

@@ -38,7 +38,7 @@ from runwatch.tui.widgets.lists.column_layout import (
 )
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import fit_id, short_id
+from runwatch.view.text.format import fit_id, short_id, without_seconds
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import (
     SafeText,
@@ -233,7 +233,7 @@ class RecordTable(LineList, inherit_bindings=False):
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
         self._natural = [0] * len(self._columns)
         self._usual = [0] * len(self._columns)
-        self._short_ids = [0] * len(self._columns)
+        self._shorts = [0] * len(self._columns)
         self._texts: dict[str, set[SafeText]] = {
             column.id: set() for column in self._columns if column.keeps_difference
         }
@@ -410,6 +410,8 @@ class RecordTable(LineList, inherit_bindings=False):
             text = truncate_before(text, f" {glyphs.dot} ", placed.width, mark)
         elif placed.column.keeps_sign and cell_width(text) > placed.width:
             text = line(text.partition(" ")[0])
+        elif placed.column.puts_newest_first and cell_width(text) > placed.width:
+            text = without_seconds(text)
         if placed.column.keeps_last_words:
             text = last_words(text, placed.width)
         return fit(text, placed.width, placed.column.align, mark)
@@ -668,7 +670,10 @@ class RecordTable(LineList, inherit_bindings=False):
                     # A label takes of the room that an id has, so that it moves no column.
                     cells = {index: line(text.rpartition(" ")[2]) for index, text in cells.items()}
                 short = max((cell_width(short_id(text, glyphs)) for text in cells.values()), default=0)
-                self._short_ids[position] = max(self._short_ids[position], min(short, column.max_cells))
+                self._shorts[position] = max(self._shorts[position], min(short, column.max_cells))
+            elif column.puts_newest_first:
+                short = max((cell_width(without_seconds(text)) for text in cells.values()), default=0)
+                self._shorts[position] = max(self._shorts[position], short)
             texts = self._texts.get(column.id)
             if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
                 texts.update(cells.values())
@@ -725,7 +730,11 @@ class RecordTable(LineList, inherit_bindings=False):
         self._scroll = scroll_columns(columns, needs, room, unscrolled, self._scroll.steps, wide=self.is_wide)
         self._choose_cuts()
         if self.rows:
-            self._kept = reasons, {one.column.id: one.width >= used[one.column].whole for one in unscrolled}
+            needs_of = ((one, used[one.column]) for one in unscrolled)
+            self._kept = (
+                reasons,
+                {one.column.id: bool(need.short) and one.width >= need.whole for one, need in needs_of},
+            )
 
     def _choose_cuts(self) -> None:
         """Choose where to cut the texts of each column that keeps differences, as soon as that may change."""
@@ -742,7 +751,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
         """Return what each column with anything to show needs, from the widths of its cells."""
-        known = zip(self._columns, widths, self._short_ids, strict=True)
+        known = zip(self._columns, widths, self._shorts, strict=True)
         return {column: self._need(column, natural, short) for column, natural, short in known if self._is_used(column)}
 
     def _is_used(self, column: Column[Any]) -> bool:
@@ -753,6 +762,12 @@ class RecordTable(LineList, inherit_bindings=False):
         title, head = (min(cell_width(text), column.max_cells) for text in (column.title, self._title(column)))
         if column.keeps_sign:
             return ColumnNeed(1, 1, max(natural, head), 1, short=1)
+        if column.puts_newest_first:
+            # Times of other days have no seconds where another text needs the room.
+            short = max(short, column.min_cells)
+            if short < natural:
+                return ColumnNeed(short, max(short, head), max(natural, head), short, short)
+            short = 0
         # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
         usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
         least = min(usual, max(natural, title)) if natural else usual
