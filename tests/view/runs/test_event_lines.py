@@ -9,7 +9,7 @@ from hypothesis import given
 
 from runwatch.base.text import is_clean
 from runwatch.records.event import RunEvent
-from runwatch.view.runs.event_lines import last_event_text, render_event, render_gap
+from runwatch.view.runs.event_lines import fit_summary, last_event_text, render_event, render_gap
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role
 from runwatch.view.text.safe_text import SafeText, line
@@ -102,6 +102,23 @@ def shown(event: RunEvent) -> tuple[str, str, str, Role]:
 )  # fmt: skip
 def test_each_kind_of_event_has_its_words(event: RunEvent, words: tuple[str, str, str, Role]) -> None:
     assert shown(event) == words
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (31, "progress · fallback → arm_01HX8 · by key_A1b2C3"),
+        (30, "fallback → arm_01HX8 · by key_A1b2C3"),
+        (19, "→ arm_01HX8 · by key_A1b2C3"),
+        (3, "→ arm_01HX8 · by key_A1b2C3"),
+    ],
+)
+def test_the_saved_model_of_a_fallback_is_whole_before_the_words_in_front_of_it(cells: int, words: str) -> None:
+    event = builders.slice_event(5, "progress", reason="fallback", arm_id="arm_01HX8", acted_by="key_A1b2C3")
+    assert fit_summary(event, render_event(event, UTC).summary, cells, UTC.glyphs) == words
+    other = builders.event(7, "failed", reason="internal", arm_id="arm_01HX8")
+    summary = render_event(other, UTC).summary
+    assert fit_summary(other, summary, cells, UTC.glyphs) == summary
 
 
 def test_all_recorded_states_read_differently_except_the_reserved_one() -> None:

@@ -107,6 +107,23 @@ def describe_event(event: RunEvent, glyphs: Glyphs) -> StyledText:
     return StyledText(line("  ".join([text, *extras[:EXTRAS]])), parts[0].role)
 
 
+def fit_summary(event: RunEvent, summary: SafeText, cells: int, glyphs: Glyphs) -> SafeText:
+    """Return the summary of an event, without the words before the saved model that is called next if this has no room
+    in so many cells: first without the state, then without the reason.
+    """
+    if event.state != "progress" or not event.arm_id or cell_width(summary) <= cells:
+        return summary
+    arm = f"{glyphs.arrow} {short_id(event.arm_id, glyphs)}"
+    at = summary.find(arm)
+    if at < 0:
+        return summary
+    state = f"{line(event.state)} {glyphs.dot} "
+    for start in (0, len(state) if summary.startswith(state) else 0):
+        if cell_width(summary[start : at + len(arm)]) <= cells:
+            return line(summary[start:], None)
+    return line(summary[at:], None)
+
+
 def _parts(event: RunEvent, glyphs: Glyphs) -> Iterator[StyledText]:
     if event.type == "lifecycle" and event.state:
         yield _lifecycle(event, glyphs)

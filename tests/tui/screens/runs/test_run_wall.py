@@ -87,9 +87,13 @@ async def test_forty_live_runs_in_the_list_and_on_the_wall(size: tuple[int, int]
         check_golden(f"{size[0]}x{size[1]}/forty-wall", "\n".join(driven.lines[1:]))
 
 
-async def test_a_narrow_tile_names_slices_by_the_ends_of_their_ids(tmp_path: Path) -> None:
+async def test_a_narrow_tile_names_slices_by_the_ends_of_their_ids_and_a_whole_saved_model(tmp_path: Path) -> None:
     runs = [run(f"ex_{number:03}", "running", created_at=noon.at(30 + number)) for number in range(3)]
-    slices = {one.id: [{}, {"slice_id": f"sl_01M8GPMZ173{one.id[-1]}"}] for one in runs}
+    called = {"state": "progress", "reason": "fallback", "arm_id": "arm_01M8GPMZ17J4T8"}
+    slices = {
+        one.id: [{}, {"slice_id": f"sl_01M8GPMZ173{one.id[-1]}"}, {"slice_id": f"sl_01M8GPMZ173{one.id[-1]}", **called}]
+        for one in runs
+    }
     events = {
         run_id: [event(n, execution_id=run_id, at=noon.at(9 - n), **part) for n, part in enumerate(parts)]
         for run_id, parts in slices.items()
@@ -98,7 +102,8 @@ async def test_a_narrow_tile_names_slices_by_the_ends_of_their_ids(tmp_path: Pat
     async with console(service, tmp_path, size=(80, 24), until="ex_001") as driven:
         await on_wall(driven)
         await driven.comes("12:04:23  lifecycle  …1730  running")
-        await driven.shows("12:04:22       running", "12:04:23 …1731 running")
+        await driven.shows("…1730  progress · fallback → arm_…J4T8")
+        await driven.shows("12:04:22       running", "12:04:23 …1731 running", "…1731 fallback → arm_…J4T8")
 
 
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:

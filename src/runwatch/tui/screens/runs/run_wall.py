@@ -29,7 +29,7 @@ from runwatch.tui.widgets.panes.run_tile import RunTile
 from runwatch.view.detail.pane_state import read_failure_span, short_limit_wait_text
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
-from runwatch.view.runs.event_lines import render_event
+from runwatch.view.runs.event_lines import fit_summary, render_event
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_wall import (
     STAYS_S,
@@ -557,23 +557,26 @@ class RunWallScreen(ConsoleScreen):
             return [(label_span("no event yet" if is_read else "not read yet" if waits else reading),)]
         context, has_kind = self.console.render_context(), tile.cells >= _KIND_FROM_CELLS
         # Lines have no ages, so they stay until there are others, however often the frames change.
-        key = (found, tile.rows, has_kind, context.time, context.now.date(), context.glyphs)
+        key = (found, tile.rows, tile.cells, context.time, context.now.date(), context.glyphs)
         known = self._drawn.get(run_id)
         if known is not None and known[0] == key:
             return known[1]
-        drawn = [render_event(event, context) for event in found[-tile.rows :]]
+        newest = found[-tile.rows :]
+        drawn = [render_event(event, context) for event in newest]
         # The end of its id tells the event of a slice from that of the run.
         ends = [elide_start(shown.slice, _SLICE_CELLS, context.glyphs.ellipsis) for shown in drawn]
         cells = max(map(cell_width, ends), default=0)
         made: list[StyledSpans] = []
-        for shown, end in zip(drawn, ends, strict=True):
+        for event, shown, end in zip(newest, drawn, ends, strict=True):
             parts = [
                 shown.time,
                 *([fit(shown.kind, _KIND_CELLS)] if has_kind else []),
                 *([fit(end, cells)] if cells else []),
             ]
             gap = "  " if has_kind or not cells else " "
-            made.append((label_span(gap.join((*parts, ""))), (shown.summary, shown.role)))
+            before = label_span(gap.join((*parts, "")))
+            room = tile.cells - cell_width(before[0])
+            made.append((before, (fit_summary(event, shown.summary, room, context.glyphs), shown.role)))
         self._drawn[run_id] = key, made
         return made
 
