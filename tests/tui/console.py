@@ -326,7 +326,7 @@ async def console(
 _PORT: Final = re.compile(r"(127\.0\.0\.1:)\d{5}")
 _RATE: Final = re.compile(
     r"(?P<gap> *)(?P<before>\S(?:\S| (?! ))* {3}|requests )(?P<free> *)(?P<rate>\d+)(?P<limit>(?: of (?:about )?\d+)?)"
-    r"(?P<unit> (?:requests/min|req/min|a minute))(?P<slowed>(?:, slowed to \d+)?)"
+    r"(?P<unit>(?: requests| req)?/min| a minute)(?P<slowed>(?:, slowed to \d+)?)"
     r"|within (?P<left>\d+) requests left this minute"
 )
 """How many requests have been sent by a moment depends on how fast the machine is."""

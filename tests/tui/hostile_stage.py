@@ -92,7 +92,9 @@ class HostileStage(WidgetApp):
         """Put one text into every place."""
         flat, tall = line(text), block(text)
         hold = samples.NOON if len(text) % 2 else None
-        self.query_one(HeaderBar).show(HeaderInfo(flat, host=flat, key=flat, connection=flat, requests=flat, hold=hold))
+        self.query_one(HeaderBar).show(
+            HeaderInfo(flat, host=flat, key=flat, connection=flat, requests=(flat,), hold=hold)
+        )
         self.query_one(Breadcrumbs).show([flat, flat, flat], (flat, (flat, Role.BAD)))
         bar = self.query_one(FilterBar)
         bar.edit(text)

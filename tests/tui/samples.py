@@ -17,7 +17,7 @@ from runwatch.view.runs.event_lines import EventLine
 from runwatch.view.spec.resource import Column
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import block, line
+from runwatch.view.text.safe_text import SafeText, block, line
 from runwatch.view.text.styled_text import StyledText
 from tests.support.problems import entry_from_problem
 
@@ -143,12 +143,18 @@ def tail() -> Lines:
     return Lines(lines)
 
 
+def requests(number: int, words: str = "") -> tuple[SafeText, ...]:
+    """The forms of a number of requests in the header."""
+    words = words or f"{number}"
+    return line(f"{words} requests/min"), line(f"{words} req/min"), line(f"{number}/min")
+
+
 def header(*, read_only: bool = False) -> HeaderInfo:
     """A connection to the local service."""
     return HeaderInfo(
         line("local"), read_only=read_only, host=line("127.0.0.1:40213"), key=line("key file key_A1b2"),
-        connection=(label_span("● live", Role.LIVE),), requests=line("18 of 60 requests/min"),
-        key_id=line("key_A1b2"), short_requests=line("18 of 60 req/min"),
+        connection=(label_span("● live", Role.LIVE),), key_id=line("key_A1b2"),
+        requests=requests(18, "18 of 60"),
     )  # fmt: skip
 
 

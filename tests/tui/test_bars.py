@@ -56,15 +56,19 @@ async def test_the_context_names_service_mode_key_connection_and_budget(width: i
 async def test_the_state_of_the_connection_stays_where_it_is_when_the_number_of_requests_grows() -> None:
     rows = []
     for number in (4, 13, 132):
-        header = samples.header()._replace(
-            requests=line(f"{number} requests/min"), short_requests=line(f"{number} req/min")
-        )
+        header = samples.header()._replace(requests=samples.requests(number))
         app = Stage(HeaderBar(header))
         async with app.run_test(size=(120, 20)) as pilot:
             await pilot.pause()
             rows.append(lines_of(app)[0])
     assert len({row.index("● live") for row in rows}) == 1
     assert all(f" {number} requests/min" in row for number, row in zip((4, 13, 132), rows, strict=True))
+
+
+async def test_the_address_outlives_the_long_forms_of_the_number_of_requests() -> None:
+    header = samples.header()._replace(requests=samples.requests(120, "120 of 600"))
+    async with running(Stage(HeaderBar(header))) as (app, _):
+        assert lines_of(app)[0] == " local  read and write  127.0.0.1:40213            ● live   120/min   12:04 UTC"
 
 
 async def test_tabs_without_room_are_whole_ones_around_the_active_one() -> None:

@@ -58,9 +58,12 @@ def build_header_info(console: Console) -> HeaderInfo:
     if hold_s > 0 and live.connection.lost_since is None:
         hold = console.clock.now() + timedelta(seconds=hold_s)
     budget = live.budget
-    rate, short_rate = (
-        line(request_rate(budget.per_minute, budget.limit_rpm, unit, is_learned=budget.is_learned))
-        for unit in ("requests/min", "req/min")
+    rates = (
+        *(
+            request_rate(budget.per_minute, budget.limit_rpm, unit, is_learned=budget.is_learned)
+            for unit in ("requests/min", "req/min")
+        ),
+        f"{budget.per_minute}/min",
     )
     return HeaderInfo(
         line(session.target.profile),
@@ -72,8 +75,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         key=_key_text(session.target.key_source, key_id) if session.target.key else line("no key"),
         key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
-        requests=rate,
-        short_requests=short_rate,
+        requests=tuple(map(line, rates)),
         hold=hold,
     )
 

@@ -280,7 +280,7 @@ class ConsoleScreen(Screen[None]):
         """
         bar, header = self.query_one(HeaderBar), self.console.header_info()
         if not recount:
-            header = header._replace(requests=bar.header.requests, short_requests=bar.header.short_requests)
+            header = header._replace(requests=bar.header.requests)
         bar.show(header)
         self.query_one(StatusBar).show_progress(self._progress())
         if (self.lost_since is not None) != self._shows_lost:

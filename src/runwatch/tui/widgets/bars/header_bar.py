@@ -24,7 +24,9 @@ KEY_CELLS: Final = (48, 32)
 NUMBER_CELLS: Final = 3
 """Cells kept free for the number of requests, where there is room, so that the state before it does not move."""
 
-_SHORTER: Final = ("key", "key", "key", "requests", "host", "time", "requests", "mode", "connection", "profile")
+_SHORTER: Final = (
+    "key", "key", "key", "requests", "requests", "host", "time", "requests", "mode", "connection", "profile",
+)  # fmt: skip
 """Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
 _NEVER_LEFT_OUT: Final = ("mode", "connection", "profile")
@@ -43,8 +45,7 @@ class HeaderInfo(NamedTuple):
         key: Source and id of the key, never the key itself.
         key_id: The id alone, for a narrow window; empty if it is not known.
         connection: Glyph and word for the state of the connection. A narrow window has only the first span.
-        requests: Requests of the last minute in words.
-        short_requests: The same for a narrow window; empty if there is no shorter form.
+        requests: Requests of the last minute in words, in forms for windows of less and less room.
         hold: Until when a 429 pauses all reads, shown instead of connection and requests.
     """
 
@@ -56,8 +57,7 @@ class HeaderInfo(NamedTuple):
     key: SafeText = NOTHING
     key_id: SafeText = NOTHING
     connection: StyledSpans = NOTHING
-    requests: SafeText = NOTHING
-    short_requests: SafeText = NOTHING
+    requests: tuple[SafeText, ...] = ()
     hold: datetime | None = None
 
 
@@ -87,6 +87,7 @@ class HeaderBar(Bar):
     def parts(self, width: int) -> tuple[Sequence[BarPart], Sequence[BarPart]]:
         """Return the parts that fit: some become shorter, then are left out; profile, mode and connection stay."""
         header = self.header
+        requests = [_quiet(form, gap=3) for form in header.requests]
         profile = BarPart(((truncate(header.profile, PROFILE_CELLS), Role.PLAIN),), colour=header.colour)
         production = label_span("PRODUCTION" if header.is_production else "", Role.BAD)
         left = {
@@ -96,11 +97,11 @@ class HeaderBar(Bar):
             "host": BarPart(((truncate(header.host, HOST_CELLS), Role.QUIET),)),
             "key": _quiet(truncate(header.key, KEY_CELLS[0])),
         }
-        shorter = self._shorter_parts()
+        shorter = {**self._shorter_parts(), "requests": requests[1:]}
         if header.hold is None:
             right = {
                 "connection": BarPart(to_spans(header.connection)),
-                "requests": _quiet(header.requests, gap=3),
+                "requests": next(iter(requests), _quiet(NOTHING)),
                 "time": _quiet(line(f"{get_app(self).clock.now().astimezone(UTC):%H:%M} UTC"), gap=3),
             }
         else:
@@ -115,7 +116,6 @@ class HeaderBar(Bar):
         def fits() -> bool:
             return measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width
 
-        whole = right.get("requests")
         for name in _SHORTER:
             if fits():
                 break
@@ -126,12 +126,13 @@ class HeaderBar(Bar):
             elif name not in _NEVER_LEFT_OUT:
                 side.pop(name, None)
         # What was left out may have been wider than the words that the requests lost.
-        if whole is not None and "requests" in right:
-            short, right["requests"] = right["requests"], whole
-            if not fits():
-                right["requests"] = short
+        for form in requests if "requests" in right else ():
+            right["requests"] = form
+            if fits():
+                break
         if (part := right.get("requests")) is not None:
-            number = part.pieces[0][0].partition(" ")[0]
+            text = part.pieces[0][0]
+            number = text[: len(text) - len(text.lstrip("0123456789"))]
             free = width - MIN_GAP - measure_parts([*left.values()]) - measure_parts([*right.values()])
             right["requests"] = part._replace(gap=part.gap + max(0, min(free, NUMBER_CELLS - len(number))))
         return [*left.values()], [*right.values()]
@@ -145,7 +146,6 @@ class HeaderBar(Bar):
             keys = tuple(line(f"key {it}") for it in shown)
         return {
             "key": [_quiet(key) for key in keys],
-            "requests": [_quiet(header.short_requests, gap=3)] if header.short_requests else (),
             "mode": () if header.read_only else [BarPart((label_span("read/write", Role.PLAIN),))],
             "connection": [BarPart(to_spans(header.connection)[:1])],
             "profile": [BarPart(((truncate(header.profile, PROFILE_CELLS // 2), Role.PLAIN),), colour=header.colour)],
