@@ -242,7 +242,10 @@ def web(call: Invocation) -> int:
             call.output.note(notes.pop())
         call.output.line(link)
 
-    return serve_consoles(served, ConsoleCommand(words, call.environment), show_link)
+    def report_failure(text: str) -> None:
+        call.output.error(f"A console in a browser ended on an error:\n{text}\n")
+
+    return serve_consoles(served, ConsoleCommand(words, call.environment), show_link, report_failure)
 
 
 def serve(call: Invocation) -> int:

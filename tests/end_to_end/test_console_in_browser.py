@@ -20,7 +20,7 @@ from tests.support.browser import Browser, browser, chromium
 from tests.support.http1 import answer_bytes, read_head
 from tests.support.listening import Listening
 from tests.support.scripted import ScriptedService
-from tests.support.web_console import ShownConsole, WebConsoles, is_alive, pasted, web_consoles
+from tests.support.web_console import ShownConsole, WebConsoles, is_alive, pasted, settings_with_profile, web_consoles
 from tests.tui import noon
 from tests.tui.console import KEY
 
@@ -128,6 +128,19 @@ async def test_a_console_opens_again_after_a_lost_connection_and_all_end_with_th
     assert served.stop() == 0
     assert not is_alive(second)
     await over(browser, "The connection is lost")
+
+
+async def test_a_profile_that_was_removed_meanwhile_ends_on_a_page_that_says_what_to_do(
+    tmp_path: Path, browser: Browser
+) -> None:
+    settings = settings_with_profile(tmp_path, "nowhere")
+    with web_consoles(tmp_path, "--profile", "nowhere", env={"RUNWATCH_CONFIG": str(settings)}) as served:
+        settings.unlink()
+        await browser.open(served.link)
+        await over(browser, "The console cannot start")
+        text = await browser.text()
+        assert "config set profiles.nowhere.base_url" in text
+        assert "Whoever runs 'runwatch web' can put this right" in text
 
 
 async def test_a_used_link_a_full_server_and_another_name_of_this_machine_are_refused(

@@ -63,7 +63,7 @@ def test_consoles_are_read_only_unless_writes_are_allowed(
     monkeypatch.setenv("RUNWATCH_CONFIG", str(settings_with_profile(tmp_path, "prod")))
     started: list[tuple[WebOptions, ConsoleCommand]] = []
 
-    def serve(options: WebOptions, command: ConsoleCommand, show_link: Any) -> int:
+    def serve(options: WebOptions, command: ConsoleCommand, show_link: Any, _: Any) -> int:
         started.append((options, command))
         assert "consoles" not in capsys.readouterr().err
         show_link("one")
@@ -84,7 +84,7 @@ def test_consoles_are_read_only_unless_writes_are_allowed(
 def test_without_a_configured_service_consoles_show_the_local_one_as_runwatch_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def serve(options: WebOptions, command: ConsoleCommand, show_link: Any) -> int:
+    def serve(options: WebOptions, command: ConsoleCommand, show_link: Any, _: Any) -> int:
         show_link("link")
         return 0
 

@@ -68,7 +68,7 @@ async def test_with_tls_other_machines_reach_a_console_that_says_what_goes_on_at
                 await opened.send_json(["stdin", key])
             while (message := await opened.receive()).type is WSMsgType.BINARY:
                 screen.feed(message.data)
-            assert message.json() == ["ended", {"text": ""}]
+            assert message.json() == ["ended", {"text": "", "has_failed": False}]
             assert (await opened.receive()).type is WSMsgType.CLOSE
             assert opened.close_code == ENDED
         assert served.stop(signal.SIGINT) == 130
@@ -117,7 +117,10 @@ async def test_a_console_that_cannot_start_says_why(tmp_path: Path) -> None:
                 screen.feed(message.data)
             kind, said = message.json()
             assert kind == "ended"
+            assert said["has_failed"]
             assert "nowhere" in said["text"]
+        served.stop(signal.SIGTERM)
+        assert said["text"] in (tmp_path / "web.log").read_text()
 
 
 async def test_a_console_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

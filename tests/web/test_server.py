@@ -32,9 +32,17 @@ class Site:
     def __init__(self, views: Path, places: int) -> None:
         self.admission = Admission("127.0.0.1")
         self.used_links = 0
+        self.failures: list[str] = []
         command = ConsoleCommand(ECHO, {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"})
         self.server = TestServer(
-            ConsoleServer(self.admission, command, views, max_consoles=places, link_used=self._count).app(),
+            ConsoleServer(
+                self.admission,
+                command,
+                views,
+                max_consoles=places,
+                link_used=self._count,
+                report_failure=self.failures.append,
+            ).app(),
             host="127.0.0.1",
         )
         self.browsers: list[ClientSession] = []
@@ -179,8 +187,9 @@ async def test_no_more_consoles_than_allowed_and_a_place_is_free_again(site: Sit
     pid = await pid_of(first)
     assert await close_code(await site.socket(browser, OTHER_TAB)) == FULL
     await first.send_json(["stdin", "quit"])
-    assert await first.receive_json() == ["ended", {"text": "the last words"}]
+    assert await first.receive_json() == ["ended", {"text": "the last words", "has_failed": True}]
     assert await close_code(first) == ENDED
+    assert site.failures == ["the last words"]
     assert not is_alive(pid)
     assert await pid_of(await site.socket(browser, OTHER_TAB)) != pid
 

@@ -89,6 +89,12 @@ class ConsoleProcess:
         """The end of what it wrote to standard error, cleaned."""
         return clean_block(self._error_output.decode("utf-8", "replace")).strip()
 
+    @property
+    def failure(self) -> str:
+        """Why it ended on an error, in its own words where it has any; empty if it ended well or still runs."""
+        code = self._process.returncode
+        return (self.last_output or f"It ended with code {code} and said nothing.") if code else ""
+
     async def send(self, kind: bytes, content: bytes) -> None:
         """Send a packet; do nothing when the console is gone."""
         with contextlib.suppress(OSError, RuntimeError):

@@ -46,19 +46,25 @@ class WebOptions(NamedTuple):
     tls_key: Path | None = None
 
 
-def serve_consoles(options: WebOptions, command: ConsoleCommand, show_link: Callable[[str], None]) -> int:
+def serve_consoles(
+    options: WebOptions,
+    command: ConsoleCommand,
+    show_link: Callable[[str], None],
+    report_failure: Callable[[str], None],
+) -> int:
     """Serve consoles until the process is stopped; end them all, and return the exit code.
 
     SIGTERM and SIGHUP return 0, ctrl+c returns 130 after the same orderly stop.
 
     Args:
         show_link: Gets the address of each link, the first one once the server listens.
+        report_failure: Gets why a console ended on an error.
 
     Raises:
         UsageError: The address cannot be listened on, or needs TLS, or the certificate cannot be used.
     """
     context = _make_tls_context(options)
-    return asyncio.run(_serve(options, command, context, show_link))
+    return asyncio.run(_serve(options, command, context, show_link, report_failure))
 
 
 def _make_tls_context(options: WebOptions) -> ssl.SSLContext | None:
@@ -94,7 +100,11 @@ def _accept(http: web.Server | None, consoles: ConsoleServer) -> asyncio.Protoco
 
 
 async def _serve(
-    options: WebOptions, command: ConsoleCommand, context: ssl.SSLContext | None, show_link: Callable[[str], None]
+    options: WebOptions,
+    command: ConsoleCommand,
+    context: ssl.SSLContext | None,
+    show_link: Callable[[str], None],
+    report_failure: Callable[[str], None],
 ) -> int:
     host = options.host.strip("[]")
     name = socket.gethostname() if host in EVERYWHERE else host
@@ -110,7 +120,14 @@ async def _serve(
 
     # Of this server alone: what one user saw is no start for another.
     views = TemporaryDirectory(prefix="runwatch-web-")
-    server = ConsoleServer(admission, command, Path(views.name), max_consoles=options.max_consoles, link_used=show)
+    server = ConsoleServer(
+        admission,
+        command,
+        Path(views.name),
+        max_consoles=options.max_consoles,
+        link_used=show,
+        report_failure=report_failure,
+    )
     runner = web.AppRunner(server.app(), access_log=None, logger=_log, keepalive_timeout=KEEP_ALIVE_S)
     await runner.setup()
     try:

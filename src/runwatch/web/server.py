@@ -85,6 +85,7 @@ class ConsoleServer:
         views: An empty directory of the server, where each tab's console leaves its view for the next one.
         max_consoles: How many may run at once.
         link_used: Called when a link was used up.
+        report_failure: Gets why a console ended on an error.
     """
 
     def __init__(
@@ -95,11 +96,13 @@ class ConsoleServer:
         *,
         max_consoles: int,
         link_used: Callable[[], None] = lambda: None,
+        report_failure: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._admission: Final = admission
         self._command: Final = command
         self._max_consoles: Final = max_consoles
         self._link_used: Final = link_used
+        self._report_failure: Final = report_failure
         self._tabs: Final[dict[tuple[str, str], _Tab]] = {}
         self._views: Final = views
         self._view_files: Final[dict[tuple[str, str], Path]] = {}
@@ -258,11 +261,15 @@ class ConsoleServer:
             await asyncio.wait((keys, screen), return_when=asyncio.FIRST_COMPLETED)
         finally:
             # The process ends also when this handler is cancelled.
-            await asyncio.shield(_end(tab.socket, console, keys, screen))
+            await asyncio.shield(_end(tab.socket, console, keys, screen, self._report_failure))
 
 
 async def _end(
-    socket: web.WebSocketResponse, console: ConsoleProcess, keys: asyncio.Task[None], screen: asyncio.Task[None]
+    socket: web.WebSocketResponse,
+    console: ConsoleProcess,
+    keys: asyncio.Task[None],
+    screen: asyncio.Task[None],
+    report_failure: Callable[[str], None],
 ) -> None:
     has_ended = screen.done()
     for task in (keys, screen):
@@ -275,9 +282,12 @@ async def _end(
         except Exception as error:
             _log.warning("the %s of a console ended on an error", what, exc_info=error)
     await console.end()
+    if has_ended and console.failure:
+        report_failure(console.failure)
     if has_ended and not socket.closed:
         with contextlib.suppress(OSError):
-            await socket.send_json(["ended", {"text": console.last_output}])
+            text = console.failure or console.last_output
+            await socket.send_json(["ended", {"text": text, "has_failed": bool(console.failure)}])
             await socket.close(code=ENDED)
     elif not socket.closed:
         await socket.close(code=NO_PROTOCOL)

@@ -7,7 +7,8 @@
   const RETRY_MS = 1000;
   // The console needs 80 columns and 20 lines. A cell is 0.6 em wide and at most 1.4 em high.
   const COLUMNS = 82, LINES = 24, MAX_FONT_PX = 16, MIN_FONT_PX = 6;
-  let said = "", socket = null;
+  const MEND = "Whoever runs 'runwatch web' can put this right: its terminal has the same text. Then open a console again.";
+  let said = "", hasFailed = false, hasDrawn = false, socket = null;
 
   function tabName() {
     let name = sessionStorage.getItem("tab");
@@ -40,7 +41,9 @@
   }
 
   function closed(event) {
-    if (event.code === ENDED) {
+    if (event.code === ENDED && hasFailed) {
+      show(hasDrawn ? "The console has ended on an error" : "The console cannot start", said + "\n\n" + MEND, true);
+    } else if (event.code === ENDED) {
       show("The console has ended", said, true);
     } else if (event.code === FULL) {
       const bound = document.getElementById("bound").textContent;
@@ -53,10 +56,14 @@
   }
 
   function heard(event) {
-    if (typeof event.data !== "string") return;
+    if (typeof event.data !== "string") {
+      hasDrawn = true;
+      return;
+    }
     const [kind, told] = JSON.parse(event.data);
     if (kind === "ended") {
       said = told.text;
+      hasFailed = told.has_failed;
     } else if (kind === "download") {
       const link = document.createElement("a");
       link.href = "download/" + encodeURIComponent(told.key);
