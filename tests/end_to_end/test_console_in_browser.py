@@ -140,7 +140,7 @@ async def test_a_profile_that_was_removed_meanwhile_ends_on_a_page_that_says_wha
         await over(browser, "The console cannot start")
         text = await browser.text()
         assert "config set profiles.nowhere.base_url" in text
-        assert "Whoever runs 'runwatch web' can put this right" in text
+        assert "Who runs 'runwatch web' has the same text" in text
 
 
 async def test_a_used_link_a_full_server_and_another_name_of_this_machine_are_refused(

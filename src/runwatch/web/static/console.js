@@ -7,7 +7,7 @@
   const RETRY_MS = 1000;
   // The console needs 80 columns and 20 lines. A cell is 0.6 em wide and at most 1.4 em high.
   const COLUMNS = 82, LINES = 24, MAX_FONT_PX = 16, MIN_FONT_PX = 6;
-  const MEND = "Whoever runs 'runwatch web' can put this right: its terminal has the same text. Then open a console again.";
+  const MEND = "Who runs 'runwatch web' has the same text in the terminal and can mend it. Then open a console again.";
   let said = "", hasFailed = false, hasDrawn = false, socket = null;
 
   function tabName() {
