@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -107,6 +108,11 @@ def test_the_newest_runs_have_a_line_each_that_opens_them_live_ones_first_and_no
     assert {count_cells(parts) for parts in newest_run_lines(newest, CONTEXT, 60)} <= set(range(61))
     long = count_runs([ended("ex_01M8B58QW1Y56CX18PY5QT7BQT")]).newest
     assert [text(newest_run_lines(long, CONTEXT, cells)).count("…") for cells in (96, 118)] == [1, 0]
+    utc, other_day = replace(CONTEXT, time="utc"), count_runs([ended("ex_old", seconds_ago=36 * 3600)]).newest
+    created = other_day[0].run.created_at
+    assert created is not None
+    for cells, form in ((76, f"{created:%m-%d %H:%M:%S}  "), (60, f"{created:%m-%d %H:%M} ")):
+        assert form in text(newest_run_lines(other_day, utc, cells))
 
 
 def test_the_oldest_leads_to_itself() -> None:

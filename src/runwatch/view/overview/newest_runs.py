@@ -9,9 +9,11 @@ from runwatch.base.text import cell_width
 from runwatch.view.overview.links import LinkedLine, LinkSpan, ViewLink, make_plain_span, pad_line
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.run_facts import RunFacts
+from runwatch.view.spec.resource import Column
 from runwatch.view.table.rows import RecordRow, RowRenderer
-from runwatch.view.text.format import RenderContext, short_id
+from runwatch.view.text.format import RenderContext, short_id, without_seconds
 from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
 
 _COLUMNS: Final = tuple(
     column for column in RUNS.columns if column.id in {"status", "reason", "model", "cost", "started", "took"}
@@ -36,20 +38,30 @@ def newest_run_lines(runs: Sequence[RunFacts], context: RenderContext, cells: in
     usual = sum(max(0, _USUAL.get(column.id, 0) - width) for column, width in zip(_COLUMNS, widths, strict=True))
     if any(cell_width(name) > room - usual for name in names):
         names = [short_id(run.id, context.glyphs) for run in runs]
-    name_cells = max(map(cell_width, names), default=0)
+    name_cells, gap = max(map(cell_width, names), default=0), _GAP
+    if name_cells > room:
+        # As in the list of runs, whose columns are then closer too.
+        rows, gap = [list(map(_shorten, _COLUMNS, row)) for row in rows], 1
+        widths = [max(cell_width(row[place].text) for row in rows) for place in range(len(_COLUMNS))]
+        room = cells - sum(widths) - gap * len(widths)
     over = name_cells - room
     for place in sorted(range(len(_COLUMNS)), key=lambda place: -widths[place]):
         spare = max(0, widths[place] - _LEAST.get(_COLUMNS[place].id, widths[place]))
         widths[place] -= min(spare, max(0, over))
         over -= spare
-    gap, mark = make_plain_span(" " * _GAP), context.glyphs.ellipsis
+    between, mark = make_plain_span(" " * gap), context.glyphs.ellipsis
     lines: list[LinkedLine] = []
     for run, name, row in zip(runs, names, rows, strict=True):
         parts: list[LinkSpan] = []
         for column, cell, width in zip(_COLUMNS, row, widths, strict=True):
-            parts += [pad_line(LinkSpan(cell.text, cell.role), width, column.align, mark), gap]
+            parts += [pad_line(LinkSpan(cell.text, cell.role), width, column.align, mark), between]
             if column.id == "status":
                 link = pad_line(LinkSpan(name, way=ViewLink("runs", record=run.id)), name_cells, mark=mark)
-                parts += [link, gap]
+                parts += [link, between]
         lines.append(tuple(parts[:-1]))
     return lines
+
+
+def _shorten(column: Column[RunFacts], cell: StyledText) -> StyledText:
+    """Return a cell, of a time of another day without its seconds."""
+    return cell._replace(text=without_seconds(cell.text)) if column.puts_newest_first else cell
