@@ -571,16 +571,17 @@ def test_a_service_without_a_limit_is_never_waited_for() -> None:
     assert budget.left is None
 
 
-async def test_a_background_read_is_sent_again_only_while_requests_are_left() -> None:
+async def test_a_background_read_is_sent_again_only_while_requests_are_left_and_the_service_responds() -> None:
     clock = FakeClock(manual=True)
     budget = RequestBudget(clock, 6)
     budget.prepay()
     assert budget.may_retry()
+    assert not budget.may_retry(is_lost=True)
     for _ in range(6):
         budget.note_sent()
     assert not budget.may_retry()
     budget.prepay(is_users=True)
-    assert budget.may_retry()
+    assert budget.may_retry(is_lost=True)
 
 
 async def test_a_read_that_waits_knows_how_many_go_before_it() -> None:

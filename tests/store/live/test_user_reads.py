@@ -125,7 +125,10 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
         await watch.let_pass(5)
         watch.service.say("*", ".*", Said(502, b"<html>gone</html>", content_type="text/html"))
         lost_at = watch.clock.now()
-        await watch.let_pass(120)
+        await watch.let_pass(60)
+        tried = len(watch.service.heard)
+        await watch.let_pass(60)
+        assert 18 <= len(watch.service.heard) - tried <= 26, "every three seconds, and lists ever more seldom"
         lost_since = connection.lost_since
         assert lost_since is not None
         assert (lost_since - lost_at).total_seconds() < 12

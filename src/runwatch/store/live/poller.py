@@ -109,7 +109,7 @@ class Poller:
             lambda: self.tails.read_failed_soon(),
             may_retry=self.budget.may_retry,
         )
-        client.limit_retries(self.budget.may_retry)
+        client.limit_retries(lambda: self.budget.may_retry(is_lost=self.connection.lost_since is not None))
         self.writer: Final = ListWriter(scope, store, clock, self.connection)
         self.tails: Final = RunTails(
             client,

@@ -179,13 +179,16 @@ class RequestBudget:
         else:
             self.note_sent()
 
-    def may_retry(self) -> bool:
+    def may_retry(self, *, is_lost: bool = False) -> bool:
         """Return whether the current task may send a read again at once.
 
-        The user's may; another one only if requests are left, and the scheduler repeats it later anyway.
+        The user's may; another one only if requests are left and the service is not lost, and the scheduler repeats it
+        later anyway.
         """
         payment = _payment.get()
-        return payment is None or payment.is_users or self.background_wait_s(is_sweep=True) == 0
+        if payment is None or payment.is_users:
+            return True
+        return not is_lost and self.background_wait_s(is_sweep=True) == 0
 
     def note_limited(self) -> None:
         """Lower the assumed limit after a 429, or learn it from what was granted, if the service publishes none."""
