@@ -117,7 +117,7 @@ class Lines:
 
 def event(number: int = 0, summary: str = "running", *, kind: str = "lifecycle", role: Role = Role.PLAIN) -> EventLine:
     time = f"{12 + number // 3600 % 12:02}:{number // 60 % 60:02}:{number % 60:02}"
-    return EventLine(line(time), line(kind), line("sl_1"), line(summary), role)
+    return EventLine(line(time), line(kind), line("sl_1"), line(summary), role, says_kind=kind == "lifecycle")
 
 
 def gap() -> EventLine:
@@ -138,7 +138,10 @@ def tail() -> Lines:
         ("12:04:19", "check", "sl_1", "✓ accepted  0.86  attempt 2", Role.GOOD),
         ("12:04:31", "recorded", "sl_1", "your check accepted the output  0.86", Role.GOOD),
     )
-    lines = [EventLine(line(at), line(kind), line(part), line(text), role) for at, kind, part, text, role in said]
+    lines = [
+        EventLine(line(at), line(kind), line(part), line(text), role, says_kind=kind == "lifecycle")
+        for at, kind, part, text, role in said
+    ]
     lines.insert(6, gap())
     return Lines(lines)
 

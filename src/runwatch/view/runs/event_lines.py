@@ -30,6 +30,9 @@ KINDS: Final = {"lifecycle": "lifecycle", "verification_check": "check", "record
 
 KIND_CELLS: Final = 9
 SLICE_CELLS: Final = 4
+SLICE_END_CELLS: Final = 5
+"""Width of the end of a slice's id, which tells its events from those of the run where there is little room."""
+
 EXTRAS: Final = 3
 """Maximum number of additional scalar members shown in a line."""
 
@@ -45,6 +48,7 @@ class EventLine(NamedTuple):
         slice: The event's slice; empty for the whole run.
         is_gap: Whether the line is not an event but marks a period without responses.
         run: The event's run if lines of several runs are mixed; else empty.
+        says_kind: Whether the summary says what kind of event it is, as a state does.
     """
 
     time: SafeText
@@ -54,6 +58,7 @@ class EventLine(NamedTuple):
     role: Role
     is_gap: bool = False
     run: SafeText = _NOTHING
+    says_kind: bool = False
 
     def plain(self, run: SafeText | None = None) -> SafeText:
         """Return the whole line as text, with the run of the event if lines of several runs are mixed."""
@@ -74,6 +79,7 @@ def render_event(event: RunEvent, context: RenderContext) -> EventLine:
         short_id(event.slice_id, context.glyphs) if event.slice_id else line(""),
         summary,
         role,
+        says_kind=event.type == "lifecycle" and bool(event.state),
     )
 
 

@@ -54,18 +54,20 @@ async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() 
         assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1     your check accepted the output  0.86 ")
 
 
-async def test_a_narrow_pane_drops_slice_and_kind_before_what_the_event_says() -> None:
+async def test_a_narrow_pane_tells_events_apart_by_the_end_of_their_slice_and_by_what_they_do_not_say() -> None:
     pane = Pane(EventLog(samples.tail()))
     shown = {
-        56: "┃  12:04:02  check     sl_1     ✗ rejected  0.31  att… ┃",
-        46: "┃  12:04:02  check     ✗ rejected  0.31  at… ┃",
-        36: "┃  12:04:02  ✗ rejected  0.31  at… ┃",
+        56: ("lifecycle          running", "check     sl_1     ✗ rejected  0.31  att…"),
+        46: ("      running", "sl_1  check ✗ rejected  0.31…"),
+        36: ("      running", "sl_1  check ✗ reject…"),
+        28: ("running", "✗ rejected…"),
     }
     async with running(Stage(pane)) as (app, pilot):
-        for width, row in shown.items():
+        for width, (run, check) in shown.items():
             pane.styles.width = width
             await pilot.pause()
-            assert lines_of(app)[5].startswith(row)
+            rows = [row.rstrip("┃ ") for row in lines_of(app)]
+            assert (rows[3], rows[5]) == (f"┃  12:03:52  {run}", f"┃  12:04:02  {check}")
 
 
 async def test_it_starts_at_the_end_and_follows_it() -> None:

@@ -29,7 +29,7 @@ from runwatch.tui.widgets.panes.run_tile import RunTile
 from runwatch.view.detail.pane_state import read_failure_span, short_limit_wait_text
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.runs.decision_packet import run_outcome_title
-from runwatch.view.runs.event_lines import fit_summary, render_event
+from runwatch.view.runs.event_lines import SLICE_END_CELLS, fit_summary, render_event
 from runwatch.view.runs.run_facts import RunFacts
 from runwatch.view.runs.run_wall import (
     STAYS_S,
@@ -74,7 +74,6 @@ _UNKNOWN_RANK: Final = (2, 0)
 """The rank of every run until it is known what troubles them."""
 
 _KIND_CELLS: Final = 9
-_SLICE_CELLS: Final = 5
 
 
 def wall_view(run_ids: Sequence[str] = ()) -> ViewState:
@@ -564,7 +563,7 @@ class RunWallScreen(ConsoleScreen):
         newest = found[-tile.rows :]
         drawn = [render_event(event, context) for event in newest]
         # The end of its id tells the event of a slice from that of the run.
-        ends = [elide_start(shown.slice, _SLICE_CELLS, context.glyphs.ellipsis) for shown in drawn]
+        ends = [elide_start(shown.slice, SLICE_END_CELLS, context.glyphs.ellipsis) for shown in drawn]
         cells = max(map(cell_width, ends), default=0)
         made: list[StyledSpans] = []
         for event, shown, end in zip(newest, drawn, ends, strict=True):

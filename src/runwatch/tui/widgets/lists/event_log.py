@@ -21,9 +21,9 @@ from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import PART_STRIDE, LineList
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
-from runwatch.view.runs.event_lines import KIND_CELLS, EventLine
+from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_END_CELLS, EventLine
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, elide_start, fit, line, truncate
 
 MARGIN: Final = 2
 """Cells before the time: the cursor and a space."""
@@ -38,7 +38,10 @@ choices").
 
 MAX_CACHED_LINES: Final = 1_000
 SUMMARY_CELLS: Final = 20
-"""Room that the summary has before slice and kind do."""
+"""Room that the summary has before slice and kind have their columns."""
+
+LEAST_SUMMARY_CELLS: Final = 8
+"""Room that the summary has before anything else but the time."""
 
 RUN_CELLS: Final = 9
 """Minimum width of a run's short id."""
@@ -391,7 +394,7 @@ class EventLog(LineList, inherit_bindings=False):
     def _head(self, entry: EventLine) -> list[tuple[SafeText, str]]:
         """Return time, run in a mixed list, kind and slice; empty for a gap, which has only a summary.
 
-        Without room for the summary beside them, the slice leaves first, then the kind.
+        Without room for them, of a slice the end of its id is there, and a kind only where the summary does not say it.
         """
         if not entry.kind:
             return []
@@ -399,11 +402,18 @@ class EventLog(LineList, inherit_bindings=False):
             (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
             *self._run_of(entry),
         ]
-        room = self.cells - MARGIN - SUMMARY_CELLS - sum(cell_width(text) for text, _ in head)
-        if room > KIND_CELLS:
-            head.append((line(fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind))) + " "), Role.PLAIN))
-        if room > KIND_CELLS + 1 + self._slice_cells:
-            head.append((line(fit(entry.slice, self._slice_cells) + " "), Role.QUIET))
+        room = self.cells - MARGIN - sum(cell_width(text) for text, _ in head)
+        if room - SUMMARY_CELLS > KIND_CELLS + 1 + self._slice_cells:
+            kind = fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind)))
+            pieces = [(kind, Role.PLAIN), (fit(entry.slice, self._slice_cells), Role.QUIET)]
+        else:
+            end = elide_start(entry.slice, SLICE_END_CELLS, get_app(self).glyphs.ellipsis)
+            pieces = [(fit(end, SLICE_END_CELLS), Role.QUIET)]
+            pieces += [] if entry.says_kind else [(entry.kind, Role.PLAIN)]
+        for text, role in pieces:
+            room -= cell_width(text) + 1
+            if room >= LEAST_SUMMARY_CELLS:
+                head.append((line(text + " "), role))
         return head
 
     def _run_of(self, entry: EventLine) -> list[tuple[SafeText, str]]:
