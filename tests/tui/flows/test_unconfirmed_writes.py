@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runwatch.api.errors import ApiError
+from runwatch.base.errors import DataError
 from runwatch.store.repositories import outbox
 from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.tui.flows.runs.run_form import RunFormScreen
@@ -103,6 +104,26 @@ async def test_the_notice_of_a_write_goes_when_another_process_settles_it(tmp_pa
         for _ in range(AGE_REFRESH_S):
             driven.app._second()
         await driven.hides(TOLD)
+
+
+async def test_a_disk_that_fails_while_settled_writes_are_looked_for_is_not_said_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(service(), tmp_path, size=SIZE) as driven:
+        await lose_a_cancel(driven)
+        tried: list[str] = []
+
+        async def fail() -> list[UnconfirmedWrite]:
+            tried.append("read")
+            raise DataError("The disk fails")
+
+        monkeypatch.setattr(driven.session, "unconfirmed_writes", fail)
+        for _ in range(AGE_REFRESH_S):
+            driven.app._second()
+        await driven.until(lambda: bool(tried), "a read of the writes")
+        await driven.pilot.pause()
+        assert "The disk fails" not in driven.text
+        assert TOLD in driven.text
 
 
 async def test_writes_that_were_read_before_a_switch_are_not_those_of_the_new_profile(

@@ -14,7 +14,7 @@ from textual import events
 from textual.timer import Timer
 
 from runwatch.base.clock import Clock, SystemClock, until_whole_second
-from runwatch.base.errors import RunwatchError
+from runwatch.base.errors import DataError, RunwatchError
 from runwatch.base.log import start_log
 from runwatch.base.memory import resume_collection
 from runwatch.base.text import cell_width
@@ -360,6 +360,12 @@ class ConsoleApp(NavigatingApp):
         if self.unconfirmed or self._unconfirmed_writes is not None:
             self.open_unconfirmed_writes().show_warning()
 
+    async def _look_for_settled_writes(self) -> None:
+        """Report the unconfirmed writes again: another console or a command may have settled some."""
+        # A disk that fails is said where the user needs it, not every few seconds.
+        with suppress(DataError):
+            await self.report_unconfirmed_writes()
+
     def on_worker_failed(self, message: WorkerFailed) -> None:
         """Report the failure of work that no screen owns, such as sending a write."""
         self.console_screen.on_worker_failed(message)
@@ -678,8 +684,7 @@ class ConsoleApp(NavigatingApp):
             self._pins.tick()
         recounts = self._seconds % AGE_REFRESH_S == 0
         if recounts and self.unconfirmed:
-            # Another console or a command may have settled them.
-            start_worker(self, self.report_unconfirmed_writes(), "reading unconfirmed writes", group="unconfirmed")
+            start_worker(self, self._look_for_settled_writes(), "reading unconfirmed writes", group="unconfirmed")
         self._tick(recount=recounts)
 
     def _tick(self, *, recount: bool = True) -> None:
