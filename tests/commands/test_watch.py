@@ -164,15 +164,18 @@ def test_a_429_is_waited_out_and_said(
     assert waited_s <= sum(runwatch.clock.sleeps) <= waited_s + 10
 
 
-def test_a_429_while_the_list_is_read_is_waited_out_and_said(runwatch: Here, service: ScriptedService) -> None:
+@pytest.mark.parametrize(("asked_s", "said"), [(20, "20"), (0, "1")])
+def test_a_429_while_the_list_is_read_is_waited_out_and_said(
+    runwatch: Here, service: ScriptedService, asked_s: int, said: str
+) -> None:
     grow(service, RUNNING, echo_events(RUNNING))
-    limited = Said(429, problem("rate_limited", retry_after_s=20), headers=(("Retry-After", "20"),))
+    limited = Said(429, problem("rate_limited", retry_after_s=asked_s))
     page = {"executions": service.runs[:1], "next_cursor": "more"}
     rest = {"executions": service.runs[1:], "next_cursor": None}
     service.say("GET", "/v1/executions", Said(200, page), limited, Said(200, rest))
     outcome = runwatch("runs", "watch", "--all", "--json", code=0)
     assert {item["execution_id"] for item in outcome.json_lines} == {RUNNING}
-    assert "asks to wait; next try in 20" in outcome.errors
+    assert f"asks to wait; next try in {said}" in outcome.errors
     assert [heard.head.query.get("cursor") for heard in service.requests("GET", "/v1/executions")] == [
         None, "more", "more",
     ]  # fmt: skip

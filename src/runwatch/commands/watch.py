@@ -35,6 +35,9 @@ from runwatch.view.text.safe_text import line
 GIVE_UP_S: Final = 900.0
 """Time without a response after which following stops, in seconds. Waiting for a 429 does not count."""
 
+LEAST_WAIT_S: Final = 1.0
+"""The shortest wait after a 429, in seconds: a service may ask for none."""
+
 QUIET_S: Final = 5.0
 """Minimum time between two notes about a service that does not respond, in seconds."""
 
@@ -69,9 +72,10 @@ async def _live_runs(session: CommandSession) -> list[str]:
                     runs += page.records
                     cursor = page.next_cursor
                 is_read = True
-            except (ApiProblem, RateLimitedError):
-                if (wait := client.gate.seconds_left()) == 0:
+            except (ApiProblem, RateLimitedError) as error:
+                if isinstance(error, ApiProblem) and (error.status != 429 or error.code == "quota_exceeded"):
                     raise
+                wait = max(client.gate.seconds_left(), LEAST_WAIT_S)
                 session.call.output.note(_held_note(client, wait))
                 await session.call.clock.sleep(wait)
     except ApiProblem as problem:
