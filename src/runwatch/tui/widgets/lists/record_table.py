@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, indexOf
@@ -27,28 +27,18 @@ from runwatch.tui.core.mouse_selection import drop_selection
 from runwatch.tui.core.rendering import to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.lists.column_layout import (
-    COLUMN_GAP,
-    ColumnNeed,
-    ColumnScroll,
-    PlacedColumn,
-    is_whole,
-    lay_out_columns,
-    scroll_columns,
-)
+from runwatch.tui.widgets.lists.column_layout import ColumnScroll, PlacedColumn
+from runwatch.tui.widgets.lists.column_widths import MEASURED_ROWS, ColumnWidths
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.view.spec.resource import Column
-from runwatch.view.text.format import fit_id, short_id, without_seconds
+from runwatch.view.text.format import fit_id, without_seconds
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import (
     SafeText,
-    best_cut,
     elide_middle,
-    elide_start,
     fit,
     last_words,
     line,
-    truncate,
     truncate_before,
 )
 from runwatch.view.text.styled_text import StyledText
@@ -56,20 +46,11 @@ from runwatch.view.text.styled_text import StyledText
 MARGIN: Final = 3
 """Cells before the first column: a mark, the cursor, a space."""
 
-MEASURED_ROWS: Final = 100
-"""First rows, which decide the columns, and in a wide table their widths."""
-
 LONG_TABLE_ROWS: Final = 20_000
 """Number of rows from which a garbage collection over the list causes a noticeable pause."""
 
 MAX_STRIPS: Final = 500
 """Maximum number of drawn rows kept, so that scrolling by one line draws one line, not the whole window."""
-
-USUAL_CELLS: Final = 28
-"""Most cells that a text below the first window counts for, where there is no room for all columns whole."""
-
-MAX_COMPARED_TEXTS: Final = 200
-"""Maximum number of texts of a column that are compared to find out where to cut them."""
 
 MAX_SELECTION_STEP: Final = 100
 """How many rows may come or go above selected text that stays selected."""
@@ -100,7 +81,6 @@ class RecordTable(LineList, inherit_bindings=False):
 
     Attributes:
         cursor_key: The id of the row under the cursor; ``None`` if there are no rows.
-        is_wide: Whether every column gets its full width.
         has_own_order: Whether the list has an order of its own, which is not that of a column in sight.
         assumed: By column, the text that says nothing here, such as the profile that the header names: a column that
             has no other text is hidden.
@@ -163,8 +143,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self, columns: Sequence[Column[Any]], *, measured_rows: int = MEASURED_ROWS, id: str | None = None
     ) -> None:
         super().__init__(id=id)
-        self._measured_rows: Final = measured_rows
         self._columns: Final = tuple(columns)
+        self._widths: Final = ColumnWidths(self._columns, measured_rows)
         self.rows: Sequence[TableRow] = ()
         self.cursor_key: str | None = None
         self._marks: frozenset[str] = frozenset()
@@ -174,14 +154,8 @@ class RecordTable(LineList, inherit_bindings=False):
         self._is_own_order = False
         self.has_own_order = False
         self.assumed: Mapping[str, str] = {}
-        self._cuts: dict[str, Callable[[SafeText, int, str], SafeText]] = {}
-        self._cuts_for: object = None
-        self._used: set[str] = set()
-        self.forget_widths()
         self._placed_in = 0
         self._longest = LONG_TABLE_ROWS // 2
-        self._scroll = ColumnScroll((), 0, None, is_right=False)
-        self.is_wide = False
         self._looks: _Looks | None = None
         self._strips: Final[LRUCache[object, Strip]] = LRUCache(MAX_STRIPS)
         self._strips_for: object = None
@@ -196,8 +170,8 @@ class RecordTable(LineList, inherit_bindings=False):
         Passing the same object as before means that no row was added, removed or moved.
         """
         if rows is self.rows:
-            if not self._sampled or self._present_looks() != self._looks:
-                self._measure(only_shown=bool(self._sampled))
+            if not self._widths.is_measured or self._present_looks() != self._looks:
+                self._measure(only_shown=self._widths.is_measured)
                 self._lay_out()
                 self._refresh_if_changed()
             return
@@ -227,19 +201,11 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def measure_again(self) -> None:
         """Measure the first rows again on the next :meth:`show`, because the content of the same rows changed."""
-        self._sampled: tuple[TableRow, ...] = ()
+        self._widths.measure_again()
 
     def forget_widths(self) -> None:
         """Forget all column widths, because other rows come first or every cell of a column is rendered differently."""
-        self._natural = [0] * len(self._columns)
-        self._usual = [0] * len(self._columns)
-        self._shorts = [0] * len(self._columns)
-        self._texts: dict[str, set[SafeText]] = {
-            column.id: set() for column in self._columns if column.keeps_difference
-        }
-        self._kept: tuple[object, Mapping[str, bool]] = (None, {})
-        self._is_close = False
-        self.measure_again()
+        self._widths.forget()
 
     @property
     def follows_top(self) -> bool:
@@ -302,8 +268,17 @@ class RecordTable(LineList, inherit_bindings=False):
         self.refresh()
 
     @property
+    def is_wide(self) -> bool:
+        """Whether every column gets its full width."""
+        return self._widths.is_wide
+
+    @property
+    def _scroll(self) -> ColumnScroll:
+        return self._widths.scroll
+
+    @property
     def _placed(self) -> tuple[PlacedColumn, ...]:
-        return self._scroll.placed
+        return self._widths.scroll.placed
 
     @property
     def column_ids(self) -> tuple[str, ...]:
@@ -321,9 +296,7 @@ class RecordTable(LineList, inherit_bindings=False):
     @property
     def wanted_cells(self) -> int:
         """The width in which every column is whole, with margin and scroll bar."""
-        needs = self._used_needs(self._natural).values()
-        wanted = sum(max(need.whole, need.usual) + COLUMN_GAP for need in needs)
-        return MARGIN + wanted - COLUMN_GAP + self.size.width - self.cells
+        return MARGIN + self._widths.wanted_cells(self._title) + self.size.width - self.cells
 
     # Drawing.
 
@@ -366,7 +339,7 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def line_strip(self, index: int, part: int, width: int, style: Style) -> Strip:
         """Return the row's cached drawing if it still looks the same."""
-        drawn_for = (get_app(self).palette, self._placed, self._cuts, self.size.width)
+        drawn_for = (get_app(self).palette, self._placed, self._widths.cuts, self.size.width)
         if drawn_for != self._strips_for:
             self._strips_for = drawn_for
             self._strips.clear()
@@ -402,7 +375,7 @@ class RecordTable(LineList, inherit_bindings=False):
         mark = glyphs.ellipsis
         if placed.column.is_id:
             text = fit_id(text, placed.width, glyphs)
-        elif (cut := self._cuts.get(placed.column.id)) is not None:
+        elif (cut := self._widths.cuts.get(placed.column.id)) is not None:
             text = cut(text, placed.width, mark)
         elif placed.column.elides_middle:
             text = elide_middle(text, placed.width, mark)
@@ -499,7 +472,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def on_unmount(self) -> None:
         """Release the rows: there may be very many."""
-        self.rows = self._sampled = ()
+        self.rows = ()
+        self._widths.measure_again()
 
     def on_resize(self, event: events.Resize) -> None:
         self._measure()
@@ -557,15 +531,14 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def action_wide(self) -> None:
         """Toggle full column widths; left and right then scroll the columns that do not fit into view."""
-        self.is_wide = not self.is_wide
-        self._scroll = self._scroll._replace(steps=0)
+        self._widths.toggle_wide()
         self._measure()
         self._lay_out()
 
     def action_move_sideways(self, step: int) -> None:
         """Bring the next hidden column into sight, or undo that."""
         before = self._scroll.steps
-        self._scroll = self._scroll._replace(steps=max(0, before + step))
+        self._widths.step(step)
         self._place()
         if self._scroll.steps == before:
             self.post_message(self.SideReached(step))
@@ -638,58 +611,13 @@ class RecordTable(LineList, inherit_bindings=False):
         self.scroll_to(y=max(0, index - offset), animate=False, force=True)
 
     def _measure(self, *, only_shown: bool = False) -> None:
-        """Widen the columns for the first rows; columns never become narrower.
-
-        Only the first rows decide which columns have anything to show, and how wide texts are, so that nothing comes,
-        goes or moves while the user scrolls. Visible rows widen the columns of numbers and times, which must be whole,
-        and in a wide table all. Rows that were measured before are not measured again, because most are shown every
-        second.
-        """
-        known = {id(row) for row in self._sampled}
-        self._sampled = tuple(self.rows[: self._measured_rows])
-        indices = {index for index, row in enumerate(self._sampled) if id(row) not in known}
+        """Measure the first rows and those in sight, and unless ``only_shown`` those from the cursor on."""
         top, rows = round(self.scroll_y), self.rows_in_sight
         sight = set(range(top, min(top + rows, len(self.rows))))
         if not only_shown:
             # Other rows are scrolled to the cursor after this.
             sight.update(range(self._cursor, min(self._cursor + rows, len(self.rows))))
-        shown = self.shown_columns
-        glyphs = get_app(self).glyphs
-        nothing = {"", glyphs.nothing}
-        for position, column in enumerate(self._columns):
-            assumed = self.assumed.get(column.id)
-            if only_shown and column.id not in shown:
-                continue
-            cells = {index: self.rows[index].cell(column).text for index in indices.union(sight)}
-            if any(
-                index < self._measured_rows and text not in nothing and text != assumed for index, text in cells.items()
-            ):
-                self._used.add(column.id)
-            if column.is_id:
-                if not self.is_wide:
-                    # A label takes of the room that an id has, so that it moves no column.
-                    cells = {index: line(text.rpartition(" ")[2]) for index, text in cells.items()}
-                short = max((cell_width(short_id(text, glyphs)) for text in cells.values()), default=0)
-                self._shorts[position] = max(self._shorts[position], min(short, column.max_cells))
-            elif column.puts_newest_first:
-                short = max((cell_width(without_seconds(text)) for text in cells.values()), default=0)
-                self._shorts[position] = max(self._shorts[position], short)
-            texts = self._texts.get(column.id)
-            if texts is not None and len(texts) < MAX_COMPARED_TEXTS:
-                texts.update(cells.values())
-            grows = self.is_wide or is_whole(column)
-            widths = {
-                index: min(cell_width(text), column.max_cells)
-                for index, text in cells.items()
-                if grows or index < self._measured_rows
-            }
-            self._natural[position] = max(self._natural[position], *widths.values(), 0)
-            # A text that is not in the first window may be cut, so that others are whole.
-            is_bound = not grows and not column.is_id
-            usual = (
-                min(width, USUAL_CELLS) if is_bound and index >= rows else width for index, width in widths.items()
-            )
-            self._usual[position] = max(self._usual[position], *usual, 0)
+        self._widths.measure(self.rows, sight, rows, get_app(self).glyphs, assumed=self.assumed, only_shown=only_shown)
 
     def _lay_out(self) -> None:
         if not self.is_mounted:
@@ -700,81 +628,9 @@ class RecordTable(LineList, inherit_bindings=False):
             self.refresh()
 
     def _place(self) -> None:
-        """Lay out the columns so that the first rows are whole, or where that hides or cuts one, most of them."""
         self._placed_in = self.cells
-        used = self._used_needs(self._natural)
-        room = self.cells - MARGIN
-        is_roomy = sum(need.whole + COLUMN_GAP for need in used.values()) - COLUMN_GAP <= room
-        if not is_roomy and not self.is_wide:
-            # What is left goes to texts that are not in the first window.
-            whole = {column.id: 0 if column.is_id or need.short else need.whole for column, need in used.items()}
-            used = {
-                column: need._replace(usual=max(need.usual, whole[column.id]))
-                for column, need in self._used_needs(self._usual).items()
-            }
         known = min(len(self.rows), self.rows_in_sight)
-        reasons = (self.cells, self.is_wide, known, tuple(column.id for column in used))
-        columns, needs = tuple(used), tuple(used.values())
-        # A wider cell, which the user may have scrolled to or brought up by another order, hides no column, cuts no id
-        # and moves none apart.
-        kept = self._kept[1] if self._kept[0] == reasons else None
-        held = (
-            {}
-            if kept is None
-            else {column.id: need.whole for column, need in used.items() if need.short and kept.get(column.id)}
-        )
-        keep = None if self.is_wide else kept
-        is_close = keep is not None and self._is_close
-        unscrolled = lay_out_columns(columns, needs, room, wide=self.is_wide, keep=keep, held=held, is_close=is_close)
-        self._is_close = any(one.gap < COLUMN_GAP for one in unscrolled)
-        self._scroll = scroll_columns(columns, needs, room, unscrolled, self._scroll.steps, wide=self.is_wide)
-        self._choose_cuts()
-        if self.rows:
-            needs_of = ((one, used[one.column]) for one in unscrolled)
-            self._kept = (
-                reasons,
-                {one.column.id: bool(need.short) and one.width >= need.whole for one, need in needs_of},
-            )
-
-    def _choose_cuts(self) -> None:
-        """Choose where to cut the texts of each column that keeps differences, as soon as that may change."""
-        different = [placed for placed in self._placed if placed.column.keeps_difference]
-        reasons = [(placed.column.id, placed.width, len(self._texts[placed.column.id])) for placed in different]
-        if reasons != self._cuts_for:
-            self._cuts_for = reasons
-            self._cuts = {placed.column.id: self._best_cut(placed) for placed in different}
-
-    def _best_cut(self, placed: PlacedColumn) -> Callable[[SafeText, int, str], SafeText]:
-        """Return the way to cut a column's texts after which most of them still differ."""
-        texts, mark = self._texts[placed.column.id], get_app(self).glyphs.ellipsis
-        return best_cut(texts, placed.width, mark, truncate, elide_middle, elide_start)
-
-    def _used_needs(self, widths: Sequence[int]) -> dict[Column[Any], ColumnNeed]:
-        """Return what each column with anything to show needs, from the widths of its cells."""
-        known = zip(self._columns, widths, self._shorts, strict=True)
-        return {column: self._need(column, natural, short) for column, natural, short in known if self._is_used(column)}
-
-    def _is_used(self, column: Column[Any]) -> bool:
-        """Whether a column has anything to show, or may have once there are rows."""
-        return column.id in self._used if self._used else not column.hide_if_empty
-
-    def _need(self, column: Column[Any], natural: int, short: int) -> ColumnNeed:
-        title, head = (min(cell_width(text), column.max_cells) for text in (column.title, self._title(column)))
-        if column.keeps_sign:
-            return ColumnNeed(1, 1, max(natural, head), 1, short=1)
-        if column.puts_newest_first:
-            # Times of other days have no seconds where another text needs the room.
-            short = max(short, column.min_cells)
-            if short < natural:
-                return ColumnNeed(short, max(short, head), max(natural, head), short, short)
-            short = 0
-        # What is not known yet may need as much as the column has room for; what is known needs no more than it has.
-        usual = max(natural, column.min_cells) if is_whole(column) else column.min_cells
-        least = min(usual, max(natural, title)) if natural else usual
-        if short:
-            least = short
-        head = max(least, head)
-        return ColumnNeed(least, head, max(natural, head), usual, short)
+        self._widths.lay_out(self.cells - MARGIN, known, self._title, get_app(self).glyphs.ellipsis)
 
     def _refresh_if_changed(self) -> None:
         """Redraw only what changed: rows are updated every second, and a screen may stay open for days."""
