@@ -19,6 +19,7 @@ from runwatch.settings.resolver import SettingOptions
 from runwatch.tui.app.console_app import ConsoleApp, LaunchOptions
 from runwatch.tui.app.startup_notices import WELCOME_S
 from runwatch.tui.screens.runs.runs import RunsScreen
+from tests.store.stub import exchange
 from tests.support.builders import account
 from tests.support.clock import FakeClock
 from tests.support.scripted import Said, ScriptedService
@@ -198,3 +199,13 @@ async def test_a_clock_that_differs_from_the_service_is_said_once(
         warned = [text for text in driven.app.warnings if "clock" in text]
         assert len(warned) == (said is not None)
         assert said is None or said in warned[0]
+
+
+async def test_a_response_that_comes_after_a_suspend_says_nothing_of_the_clock(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path) as driven:
+        sent_at = driven.clock.now()
+        # A machine that sleeps counts no elapsed time.
+        driven.clock.advance(7200)
+        answered_at = driven.clock.now()
+        driven.app.request_attempted(exchange(at=sent_at, elapsed_s=1.0, served_at=answered_at, origin="http://other"))
+        assert not [text for text in driven.app.warnings if "clock" in text]

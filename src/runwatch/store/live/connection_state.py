@@ -62,9 +62,9 @@ class ConnectionState:
         self._failed_at: datetime | None = None
         self._with_error_pages: set[str] = set()
         self._lost: set[str] = set()
-        """Operations whose last read was lost for good."""
+        """Operations of which a read was lost for good, and none got a response since."""
         self._broken: set[str] = set()
-        """Those of them since whose loss others got responses."""
+        """Those of them after whose loss others got a response, so that their losses say nothing of the service."""
         self._failed_in_row: list[RequestAttempt] = []
         self._is_unreachable = False
         self.failing_since: datetime | None = None

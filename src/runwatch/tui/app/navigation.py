@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +75,8 @@ class NavigatingApp(Console):
         """Update local lists after a request attempt, and say once of a service that its clock is another one."""
         if attempt.served_at is not None and attempt.origin not in self._compared_clocks:
             self._compared_clocks.add(attempt.origin)
-            answered_at = attempt.at + timedelta(seconds=attempt.elapsed_s)
-            found = clock_difference(min(max(attempt.served_at, attempt.at), answered_at), attempt.served_at)
+            # If the clocks agree, the service's time is between these two; a suspended machine counts no elapsed time.
+            found = clock_difference(min(max(attempt.served_at, attempt.at), self.clock.now()), attempt.served_at)
             if found is not None:
                 self.warn(f"This machine's clock is {found}: ages, durations and waits are wrong until it is set.")
         screen = self.mounted_screen
