@@ -49,6 +49,18 @@ def test_stopping_a_key_is_offered_unless_the_record_says_that_none_is_in_use(
     assert reviews.REVOKE.enabled_when(ReviewAgent({"arm_id": "arm_1", "status": "ready"}))
 
 
+def test_no_key_of_an_agent_or_check_that_is_off_is_entered_tested_or_stopped() -> None:
+    agent = ReviewAgent({"arm_id": "arm_1", "status": "disabled"})
+    verifier = Verifier({"verifier_id": "vrf_1", "status": "retired", "connection": {"status": "active"}})
+    for of_agent, of_check in (
+        (reviews.CONNECT, verifiers.CONNECT),
+        (reviews.PROMOTE, verifiers.PROMOTE),
+        (reviews.REVOKE, verifiers.REVOKE),
+    ):
+        assert not of_agent.enabled_when(agent)
+        assert not of_check.enabled_when(verifier)
+
+
 _PENDING: dict[str, object] = {"pending_key": {"handle": "cred_v_1", "captured_generation": 0}}
 
 

@@ -78,8 +78,8 @@ def enter_key_action(
         enabled_when=is_usable, off_because=off_because,
         mutation=Mutation(
             operation=endpoint.begin,
-            sentence=lambda it: f"Asks for a private page on which the key of {it.id} is entered. The key in use stays"
-            " in use until another one has passed its test. No key is ever typed here.",
+            sentence=lambda it: f"Asks for a private page on which the key of {it.id} is entered. A key in use stays in"
+            " use until another one has passed its test. No key is ever typed here.",
             cancel_label="Leave the key as it is",
             fields=STOP_FIELDS,
             request="binding.ConnectionIntentRequest",
@@ -93,10 +93,13 @@ def enter_key_action(
     )  # fmt: skip
 
 
-def promote_key_action(endpoint: KeyedEndpoint) -> ResourceAction[Any]:
+def promote_key_action(
+    endpoint: KeyedEndpoint, is_usable: Callable[[Any], bool] = lambda _: True, off_because: str = ""
+) -> ResourceAction[Any]:
     """Return the action that tests the entered key and uses it if the test passes."""
     return ResourceAction(
         "promote", "Test the entered key and use it", "verifiers promote" if endpoint.verbs == "verifiers" else "",
+        enabled_when=is_usable, off_because=off_because,
         mutation=Mutation(
             operation=endpoint.promote,
             sentence=lambda it: f"Calls the endpoint of {it.id} once with the key that was entered, and uses that key"

@@ -88,7 +88,8 @@ DISABLE: Final = ResourceAction[ReviewAgent](
     mutation=Mutation(
         operation="deleteArmsByArmId",
         sentence=lambda it: (
-            f"Disables {quote_name(it)} for good: no job is given to it any more, and its key is destroyed."
+            f"Disables {quote_name(it)} for good: no job is given to it any more, and its key, if it has one, is"
+            " destroyed."
         ),
         cancel_label="Keep it",
         invalidates=(ReviewAgent, Arm),
@@ -96,7 +97,7 @@ DISABLE: Final = ResourceAction[ReviewAgent](
 )
 
 CONNECT: Final = enter_key_action(CONNECTION, _is_on, "It is disabled.")
-PROMOTE: Final = promote_key_action(CONNECTION)
+PROMOTE: Final = promote_key_action(CONNECTION, _is_on, "It is disabled.")
 REVOKE: Final = revoke_key_action(CONNECTION, _is_on, "It is disabled.")
 
 AGENT_ACTIONS: Final = (CONNECT, PROMOTE, DISABLE, REVOKE)

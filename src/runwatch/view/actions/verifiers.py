@@ -166,8 +166,8 @@ RETIRE: Final = ResourceAction[Verifier](
     enabled_when=_is_there, off_because="It is retired already.",
     mutation=Mutation(
         operation="deleteVerifiersByVerifierId",
-        sentence=lambda it: f"Retires {quote_name(it)} for good: no run can name it any more, and its key"
-        " is destroyed.",
+        sentence=lambda it: f"Retires {quote_name(it)} for good: no run can name it any more, and its key,"
+        " if it has one, is destroyed.",
         cancel_label="Keep it",
         invalidates=(Verifier,),
         done="retired",
@@ -192,7 +192,7 @@ def _key_text(verifier: Verifier) -> str:
 
 
 CONNECT: Final = enter_key_action(CONNECTION, _is_there, "It is retired.")
-PROMOTE: Final = promote_key_action(CONNECTION)
+PROMOTE: Final = promote_key_action(CONNECTION, _is_there, "It is retired.")
 REVOKE: Final = revoke_key_action(CONNECTION, _may_have_key, NO_KEY)
 
 ACTIONS: Final = (TEST, EDIT, CONNECT, PROMOTE, RETIRE, REVOKE)
