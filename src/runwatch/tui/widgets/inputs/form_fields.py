@@ -139,7 +139,9 @@ class FormFields(VerticalScroll, can_focus=False):
             problem = problems.get(field.id)
             note = self.query_one(f"#note-{field.id}", Static)
             is_bad = problem is not None and field.id not in silent
-            caution = "" if problem is not None else field.caution(self.input(field.id).value.strip())
+            value = self.input(field.id).value.strip()
+            is_new = problem is None and value != self._first.get(field.id)
+            caution = field.caution(value) if is_new else ""
             if is_bad:
                 note.update(to_content(line(f"{app.glyphs.bad} {problem}"), Role.BAD))
             elif caution:
