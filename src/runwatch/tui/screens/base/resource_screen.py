@@ -208,12 +208,17 @@ class ResourceScreen(ListScreen):
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints that are on, those of the detail while it has the focus, and how to clear a filter."""
         hints = [hint for hint in self.all_hints() if self._is_offered(action_of(hint))]
-        if "list.open" in hints and self._is_in_detail:
-            rest = (hint for hint in hints if hint not in _IN_LIST)
-            hints = [("detail.open", "open"), ("screen.back", "list"), *rest]
-        if self.is_filtered and "screen.filter" in hints and not self._is_opened:
-            hints.insert(hints.index("screen.filter") + 1, ("screen.back", "clear filter"))
+        actions = [action_of(hint) for hint in hints]
+        if "list.open" in actions and self._is_in_detail:
+            rest = (hint for hint in hints if action_of(hint) not in _IN_LIST)
+            return [("detail.open", self.link_label()), ("screen.back", "list"), *rest]
+        if self.is_filtered and "screen.filter" in actions and not self._is_opened:
+            hints.insert(actions.index("screen.filter") + 1, ("screen.back", "clear filter"))
         return hints
+
+    def link_label(self) -> str:
+        """Return what enter does on the link at the cursor of the detail."""
+        return "open"
 
     def all_hints(self) -> Sequence[KeyHint]:
         """Return the hints common to all lists and those of this resource's actions, also those that are off."""

@@ -60,7 +60,7 @@ class SettingsScreen(ConsoleScreen):
         "screen.test", "screen.copy", "screen.destroy", "screen.filter", "screen.next_tab", "screen.previous_tab"
     )
     HINTS = (
-        ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "default"),
+        ("list.open", "change"), ("screen.filter", "find"), ("screen.destroy", "remove"),
         ("screen.next_tab", "next part"), "screen.test", ("screen.copy", "copy key"), "screen.back", "app.quit",
     )  # fmt: skip
     CRUMBS = ("Settings",)

@@ -73,6 +73,11 @@ class TemplatesScreen(ResourceScreen):
         """Return the hints; on a read-only profile a template is opened, and nothing acts."""
         return ("list.open", *self.HINTS[1:]) if is_read_only(self.console) else self.HINTS
 
+    def link_label(self) -> str:
+        """Return what enter does: a next action is run, unless the profile is read-only."""
+        does = isinstance(self.query_one(DetailView).target, NextActionTarget) and not is_read_only(self.console)
+        return "run next action" if does else super().link_label()
+
     def detail_title(self, row: RecordRow[Any]) -> StyledSpans:
         """Return the template's uncut id, because it has no other name, and its version."""
         version = row.subject.template.template_version
