@@ -117,7 +117,7 @@ async def test_sides_of_checks_and_agents_say_what_is_missing_and_lead_on(tmp_pa
         await driven.shows("Not tested from here yet.", "T tests it.")
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
-        await driven.reaches("degraded: endpoint_unreachable", "j")
+        await driven.reaches("degraded: no response", "j")
         await side(driven, "agents", "Record")
         await driven.press("enter", *["down"] * 20)
         view = driven.app.screen.query_one("#fields")

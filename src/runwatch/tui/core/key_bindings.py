@@ -151,8 +151,20 @@ KEY_ACTIONS: Final[tuple[KeyAction, ...]] = (
     _action(
         "list.bottom", "G end", "bottom", "Go to the last row; a list that goes on is read to its end.", "move_to(-1)"
     ),
-    _action("list.left", "left h", "left", "Undo one step through the columns to the right.", "move_sideways(-1)"),
-    _action("list.right", "right l", "right", "Bring the next hidden column into sight.", "move_sideways(1)"),
+    _action(
+        "list.left",
+        "left h",
+        "left",
+        "Undo one step through the columns to the right; on the overview, go to the link before.",
+        "move_sideways(-1)",
+    ),
+    _action(
+        "list.right",
+        "right l",
+        "right",
+        "Bring the next hidden column into sight; on the overview, go to the next link.",
+        "move_sideways(1)",
+    ),
     _action("list.mark", "space", "mark", "Mark or unmark this row, and go down."),
     _action("list.mark_range", "V", "mark range", "Mark every row from the last mark to this one."),
     _action("list.sort", "s", "sort", "Sort by the next column in sight, at last in the usual order."),

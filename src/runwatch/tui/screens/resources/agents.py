@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runwatch.tui.screens.base.tabbed_screen import TabbedScreen
 from runwatch.tui.sources.row_sources import RowSource
+from runwatch.view.problems.status_reasons import status_reason_text
 from runwatch.view.resources.reviews import AGENTS
 from runwatch.view.text.glyphs import Role
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AgentsScreen(TabbedScreen):
-    """The screen of review agents. The status bar shows the reason, because no column has room for it."""
+    """The screen of review agents. The status bar shows the whole reason, for which no column may have room."""
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(AGENTS, source)
@@ -24,4 +25,4 @@ class AgentsScreen(TabbedScreen):
         row = self.row
         reason = None if row is None else row.value("reason")
         if isinstance(reason, str) and reason and row is not None and row.value("status") != "ready":
-            self.notify_user(f"{row.value('status')}: {reason}", Role.WARN)
+            self.notify_user(f"{row.value('status')}: {status_reason_text(reason)}", Role.WARN)
