@@ -137,8 +137,7 @@ def _together(screen: ConsoleScreen) -> ConsoleScreen | None:
 def open_menu(console: NavigatingApp) -> None:
     """Open the menu that marks the profiles to list together."""
     items = partial(_items, console)
-    title = (label_span("Profiles   ", Role.PLAIN), label_span("enter marks and unmarks, esc closes"))
-    console.console_screen.open_overlay(Menu(title, items(), again=items, id="profile-menu"))
+    console.console_screen.open_overlay(Menu(line("Profiles"), items(), again=items, id="profile-menu"))
 
 
 def _items(console: NavigatingApp) -> list[MenuItem]:

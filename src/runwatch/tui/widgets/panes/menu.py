@@ -90,7 +90,8 @@ class Menu(ModalOverlay):
         cancelled: Callable[[], object] = lambda: None,
         is_about_record: bool = False,
     ) -> None:
-        super().__init__(edge=BorderText(title=title, counters=_KEYS), id=id)
+        keys = _KEYS if again is None else _MARKING_KEYS
+        super().__init__(edge=BorderText(title=title, counters=keys), id=id)
         self._items = tuple(items)
         self._start = start
         self._again = again
@@ -269,3 +270,4 @@ _CURSOR_CELLS: Final = 2
 _FRAME_ROWS: Final = 2
 _GAP: Final = 3
 _KEYS: Final = (label_span("enter selects  esc closes"),)
+_MARKING_KEYS: Final = (label_span("enter marks and unmarks  esc closes"),)
