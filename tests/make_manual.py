@@ -141,8 +141,8 @@ def build_filters() -> str:
         "What a row says is its id, the whole text of each column even where the cell is cut, and each cell as shown."
         " A problem also says its detail and its message for each field."
         " Ages and times are left out, because they change by themselves: `age<10m` and `created>2026-11-20` find"
-        " those. An event also says its JSON as sent. Upper and lower case are the same. Pasted lines are joined with"
-        " spaces.",
+        " those. An event also says its JSON as sent; where its line shows nothing of what was found, that is behind it"
+        " (`in JSON: …`). Upper and lower case are the same. Pasted lines are joined with spaces.",
         "Results come while the list is searched, nearest to the cursor first. Typing on searches what was found."
         " After `~word` the best match is first, until you sort by a column; a command keeps the order of its list."
         " `esc` shows all rows at once.",

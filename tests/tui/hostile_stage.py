@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from textual.app import ComposeResult
@@ -42,6 +43,16 @@ from tests.tui import samples
 from tests.tui.look import Sent
 
 LAST: Final = "all texts were shown"
+
+
+class Everywhere:
+    """Finds something in every text, and never what a line shows."""
+
+    def match_spans(self, shown: str) -> Iterable[tuple[int, int]]:
+        return [(0, min(3, len(shown)))]
+
+    def match_elsewhere(self, drawn: Sequence[str], whole: str) -> tuple[int, int] | None:
+        return len(whole) // 2, len(whole) // 2 + 3
 
 
 class HostileStage(WidgetApp):
@@ -108,7 +119,7 @@ class HostileStage(WidgetApp):
         lines = [EventLine(flat, flat, flat, flat, Role.BAD), EventLine(flat, line(""), line(""), flat, Role.QUIET)]
         log = self.query_one(EventLog)
         log.show(samples.Lines(lines), following=True)
-        log.highlighter = lambda shown: [(0, min(3, len(shown)))]
+        log.highlighter = Everywhere()
         if len(text) % 2:
             log.action_toggle_wrap()
         section = DetailSection(flat, (DetailLine(flat, tall, Role.BAD, flat), DetailLine(flat, flat)))

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from runwatch.base.json import loads
 from runwatch.records.event import RunEvent
 from runwatch.view.query.expressions import QueryError
-from runwatch.view.resources.event_filter import MULTI_RUN_EVENTS, _EventRow, parse_event_filter, seen_values
+from runwatch.view.resources.event_filter import (
+    MULTI_RUN_EVENTS,
+    _EventRow,
+    json_texts,
+    parse_event_filter,
+    seen_values,
+)
 from runwatch.view.resources.events import EVENTS as EVENTS_SPEC
 from runwatch.view.runs.event_lines import describe_event, render_event
 from runwatch.view.table.rows import RowRenderer
@@ -131,6 +137,27 @@ def test_what_is_looked_for_is_marked_in_the_line(text: str, marked: list[str]) 
     assert found is not None
     shown = render_event(EVENTS["fallback"], UTC).summary
     assert [shown[start:end] for start, end in found.match_spans(shown)] == marked
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("queued", "queued"), ("progress", None), ("progress queued", "queued"), ("progress | queued", None),
+        ("is:live | queued", "queued"), ("!queued", None), ("nothing", None), ("reason:queue", "queue"),
+    ],
+)  # fmt: skip
+def test_what_the_line_does_not_show_is_looked_for_elsewhere(text: str, found: str | None) -> None:
+    wanted, elsewhere = parse_event_filter(text), "progress, queued before"
+    assert wanted is not None
+    place = wanted.match_elsewhere(("progress", "sl_1"), elsewhere)
+    assert (None if place is None else elsewhere[slice(*place)]) == found
+
+
+def test_the_json_that_is_searched_has_no_times_and_is_readable_first() -> None:
+    event = RunEvent({"event_id": "ev_1", "note": "naïve", "at": "2026-11-20T12:00:00Z"})
+    assert json_texts(event) == (
+        '{"event_id":"ev_1","note":"naïve"}', "ev_1", '{"event_id":"ev_1","note":"na\\u00efve","at":""}',
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "word"), [("a", "a"), ('"a b"', "a b"), ("a b", ""), ("!a", ""), ("kind:a", "")])

@@ -17,6 +17,7 @@ from runwatch.view.text.safe_text import (
     LINE_CELLS,
     SafeText,
     block,
+    cut_around,
     elide_middle,
     fit,
     join,
@@ -83,6 +84,29 @@ def test_pieces_put_together_stay_clean_and_keep_their_width(one: str, other: st
     fitted = fit(line(one), width, align)
     assert isinstance(fitted, SafeText)
     assert cell_width(fitted) == width
+
+
+@many
+@given(texts, texts, texts, st.integers(0, 30))
+def test_a_text_cut_around_a_part_has_its_beginning_and_is_never_too_wide(
+    before: str, part: str, after: str, width: int
+) -> None:
+    whole = line(f"{line(before)}{line(part)}{line(after)}", None)
+    start = len(line(before))
+    cut = cut_around(whole, start, start + len(line(part)), width)
+    assert sum(map(cell_width, cut)) <= width
+    assert all(isinstance(text, SafeText) for text in cut)
+    assert cut[1] == truncate(line(part), width)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (15, "one two three 4"), (14, "…e two three 4"), (12, "…two three 4"), (8, "…three 4"), (5, "three"),
+    ],
+)  # fmt: skip
+def test_what_is_around_a_part_is_cut_on_both_sides(width: int, shown: str) -> None:
+    assert "".join(cut_around(line("one two three 4"), 8, 13, width)) == shown
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -18,7 +18,7 @@ from runwatch.view.runs.event_lines import KINDS
 from runwatch.view.spec.resource import Column, ResourceSpec
 from runwatch.view.table.rows import RecordRow, RowRenderer
 from runwatch.view.text.format import RenderContext, short_id
-from runwatch.view.text.safe_text import SafeText, line
+from runwatch.view.text.safe_text import SafeText, json_text, line
 
 MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
     EVENTS,
@@ -66,12 +66,10 @@ class _EventRow(RecordRow[RunEvent]):
 
     def text(self) -> str:
         """Return the cells and the event as sent, one text per line."""
-        event = self.subject
-        wire = _TIMES.sub(r'\1"', event.wire_text)
+        wire = _TIMES.sub(r'\1"', self.subject.wire_text)
         # Users type characters that the service sent as escapes.
-        members = {name: value for name, value in event.raw.items() if name not in _TIME_MEMBERS}
-        readable = (line(members, None), line(event.id, None)) if "\\" in wire else ()
-        return "\n".join((*self._cell_texts(), line(wire, None), *readable))
+        texts = reversed(json_texts(self.subject)) if "\\" in wire else (line(wire, None),)
+        return "\n".join((*self._cell_texts(), *texts))
 
     def contains(self, folded: bytes) -> bool:
         """Whether :meth:`text` contains a text, ignoring case. Lines that look the same are made once."""
@@ -96,6 +94,13 @@ class _EventRow(RecordRow[RunEvent]):
                     self._lines.clear()
                 self._lines[key] = text
         return text
+
+
+def json_texts(event: RunEvent) -> tuple[SafeText, ...]:
+    """Return the JSON that text search covers, without the times: readable, the id alone, and as sent."""
+    members = {name: value for name, value in event.raw.items() if name not in _TIME_MEMBERS}
+    readable, sent = (_TIMES.sub(r'\1"', text) for text in (json_text(members), event.wire_text))
+    return line(readable, None), line(event.id, None), line(sent, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,10 @@ class EventFilter:
                 yield start, end
                 last = end
 
+    def match_elsewhere(self, drawn: Sequence[str], whole: str) -> tuple[int, int] | None:
+        """Return the first match in a text of what is to be highlighted and in none of the drawn ones."""
+        return _unseen(self.query.term, drawn, whole)[1]
+
 
 def parse_event_filter(
     text: str, *, is_merged: bool = False, named: Mapping[str, str] | None = None
@@ -166,6 +175,20 @@ def _positive(term: Term) -> Iterator[ContainsText | FieldContains | MatchesPatt
     elif isinstance(term, (AllOf, AnyOf)):
         for part in term.terms:
             yield from _positive(part)
+
+
+def _unseen(term: Term, drawn: Sequence[str], whole: str) -> tuple[bool, tuple[int, int] | None]:
+    """Return whether a match of a term is drawn, and else the first one in the whole text."""
+    if isinstance(term, (AllOf, AnyOf)):
+        parts = [_unseen(part, drawn, whole) for part in term.terms]
+        is_drawn = (all if isinstance(term, AllOf) else any)(seen for seen, _ in parts)
+        found = next((place for _, place in parts if place is not None), None)
+        return is_drawn, None if is_drawn else found
+    if not isinstance(term, (ContainsText, FieldContains, MatchesPattern)):
+        return False, None
+    if any(True for text in drawn for _ in _places(term, text)):
+        return True, None
+    return False, next(iter(_places(term, whole)), None)
 
 
 def _places(term: ContainsText | FieldContains | MatchesPattern, shown: str) -> Iterator[tuple[int, int]]:

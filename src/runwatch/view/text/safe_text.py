@@ -159,6 +159,21 @@ def elide_start(text: SafeText, width: int, mark: str = ELLIPSIS) -> SafeText:
     return _safe(plain.elide_start(text, width, clean_line(mark)))
 
 
+def cut_around(text: SafeText, start: int, end: int, width: int, mark: str = ELLIPSIS) -> tuple[SafeText, ...]:
+    """Cut safe text to at most ``width`` cells around one part of it.
+
+    Returns:
+        What is before the part, the part, and what is behind it.
+    """
+    part = truncate(line(text[start:end], None), width, mark)
+    room = width - cell_width(part)
+    # No more than may fit, because the text may be a megabyte long.
+    before, after = text[max(0, start - width - 1) : start], text[end : end + width + 1]
+    lead = max(room // 2, room - cell_width(after))
+    shown = line(elide_start(line(before, None), lead, mark) if lead > 0 else "", None)
+    return shown, part, truncate(line(after, None), room - cell_width(shown), mark)
+
+
 def best_cut(
     texts: Collection[SafeText], width: int, mark: str, *cuts: Callable[[SafeText, int, str], SafeText]
 ) -> Callable[[SafeText, int, str], SafeText]:

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from runwatch.tui.widgets.lists import event_log as module
 from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.resources.event_filter import EventFilter, parse_event_filter
 from runwatch.view.runs.event_lines import EventLine
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, running
@@ -214,14 +215,62 @@ async def test_opening_is_reported() -> None:
         assert [message.index for message in app.told_of(EventLog.LineOpened)] == [97, 84]
 
 
-async def test_matches_stand_out() -> None:
+def found(word: str) -> EventFilter:
+    wanted = parse_event_filter(word)
+    assert wanted is not None
+    return wanted
+
+
+def marked(log: EventLog, row: int) -> list[str]:
+    """What stands out in a row."""
+    return [part.text for part in log.render_line(row) if part.style and part.style.bold and part.text.strip()]
+
+
+async def test_matches_stand_out_wherever_a_line_shows_them() -> None:
     async with staged(100) as (_, log, _, pilot):
-        log.highlighter = lambda text: [found.span() for found in re.finditer("line", text)]
+        for word, expected in {"line": ["line"], "CYCLE": ["cycle"], "sl_1 | 82": ["sl_1", "82"], "12:": []}.items():
+            log.highlighter = found(word)
+            await pilot.pause()
+            assert marked(log, 0) == expected
+        assert "line 82" in log.render_line(0).text
+
+
+@pytest.mark.parametrize(
+    ("width", "summary", "filtered", "shown"),
+    [
+        (80, "running", "because", '  running · in JSON: "reason":"because of 0"}'),
+        (80, "running", "running because", '  running · in JSON: "reason":"because of 0"}'),
+        (80, "running", "running | because", "  running"),
+        (80, "running", "/caus./", '  running · in JSON: "reason":"because of 0"}'),
+        (60, "word " * 20, "because", "  word wor… · JSON …because…"),
+        (60, "word " * 20 + "last one", "last", "  word wor…rd word last one"),
+        (44, "running", "because", "running · JSON because…"),
+        (36, "word " * 20, "because", "word… · because"),
+    ],
+)
+async def test_a_match_that_a_line_does_not_show_is_said_behind_it(
+    width: int, summary: str, filtered: str, shown: str
+) -> None:
+    pane = Pane(log := EventLog(samples.Lines([samples.event(0, summary)])))
+    async with running(Stage(pane)) as (app, pilot):
+        pane.styles.width = width
+        log.highlighter = found(filtered)
         await pilot.pause()
-        strip = log.render_line(0)
-        marked = [segment.text for segment in strip if segment.style is not None and segment.style.reverse]
-        assert marked == ["line"]
-        assert "line 82" in strip.text
+        row = lines_of(app)[1].rstrip("┃ ")
+        assert row.endswith(shown), row
+        assert marked(log, 0)
+        copied = log.copied_text(0, 0, None)
+        assert copied.startswith("12:00:00 ")
+        assert summary in copied
+
+
+async def test_wrapped_events_have_such_a_match_on_a_row_of_its_own() -> None:
+    async with running(Stage(Pane(log := EventLog(samples.Lines(events(2)))))) as (app, pilot):
+        log.highlighter = found("because")
+        await pilot.press("w")
+        rows = [row.strip("┃▸ ") for row in lines_of(app)[1:5]]
+        assert rows[1::2] == [f'in JSON: "reason":"because of {number}"}}' for number in range(2)]
+        assert [marked(log, row) for row in (1, 3)] == [["because"], ["because"]]
 
 
 async def test_long_lines_are_cut_shifted_or_wrapped() -> None:

@@ -14,6 +14,7 @@ from runwatch.view.text.format import RenderContext, short_id
 if TYPE_CHECKING:
     from runwatch.store.repositories.event_sequence import EventSequence
     from runwatch.store.repositories.event_store import EventGap
+    from runwatch.view.text.safe_text import SafeText
 
 PAGE_EVENTS: Final = 256
 MAX_PAGES: Final = 16
@@ -99,6 +100,13 @@ class EventLineSource:
         """Return the event on a line if it is in memory; otherwise fetch it."""
         number = self.number(index)
         return None if number is None else self._event(number)
+
+    def searched_texts(self, index: int) -> Sequence[SafeText]:
+        """Return the JSON of the event on a line if it is in memory."""
+        from runwatch.view.resources.event_filter import json_texts
+
+        event = self.event(index)
+        return () if event is None else json_texts(event)
 
     async def insert(self, inserted: Sequence[int]) -> None:
         """Read the pages in memory again from the first of these new events on, which precede older ones.

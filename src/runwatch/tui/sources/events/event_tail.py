@@ -288,7 +288,7 @@ class EventTail:
         here = lines.number(self._log.cursor)
         # A copy, so that the line of the cursor is known until the lines change.
         lines.only(matches.copy() if wanted is not None and self._hides_others else None)
-        self._log.highlighter = None if wanted is None else wanted.match_spans
+        self._log.highlighter = wanted
         there = None if here is None else lines.index(here)
         self._log.update_count(moved=0 if there is None else there - self._log.cursor)
         # New events do not clear the error of an invalid filter.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 from zlib import crc32
@@ -16,14 +16,14 @@ from textual.reactive import reactive
 from runwatch.base.text import cell_width
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.mouse_selection import drop_selection
-from runwatch.tui.core.rendering import to_segment
+from runwatch.tui.core.rendering import StyledSpan, to_segment
 from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import PART_STRIDE, LineList
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_END_CELLS, EventLine
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, elide_start, fit, line, truncate
+from runwatch.view.text.safe_text import SafeText, cut_around, elide_start, fit, join, line, truncate
 
 MARGIN: Final = 2
 """Cells before the time: the cursor and a space."""
@@ -55,8 +55,22 @@ _RUN_ROLES: Final = (Role.PLAIN, Role.LIVE, Role.TEST, Role.QUIET)
 SIDE_STEP: Final = 8
 """Cells that one sideways step scrolls."""
 
-Highlighter = Callable[[str], Iterable[tuple[int, int]]]
-"""Finds the ranges to highlight in a text: starts and ends, in order."""
+REASON_CELLS: Final = 24
+"""Room for a match that a line does not show, of which two thirds at most are taken from the summary."""
+
+MAX_REASON_CELLS: Final = 60
+LEAST_REASON_CELLS: Final = 7
+"""Room for it from which the words before it say that it is in the JSON."""
+
+
+class Highlighter(Protocol):
+    """Finds what to highlight; places in a text are its starts and ends."""
+
+    def match_spans(self, shown: str) -> Iterable[tuple[int, int]]:
+        """Return the matches in a text, in order."""
+
+    def match_elsewhere(self, drawn: Sequence[str], whole: str) -> tuple[int, int] | None:
+        """Return the first match in a text of what is in none of the drawn ones."""
 
 
 class LineSource(Protocol):
@@ -77,6 +91,9 @@ class LineSource(Protocol):
     def added_since(self, end: int) -> int:
         """Return how many lines came after an earlier end."""
 
+    def searched_texts(self, index: int) -> Sequence[SafeText]:
+        """Return what a filter searches besides a line; nothing before the line is loaded."""
+
 
 class EmptyLineSource:
     """A source without lines, used until the real one is set."""
@@ -93,6 +110,9 @@ class EmptyLineSource:
     def window(self, start: int, count: int) -> Sequence[EventLine | None]:
         return ()
 
+    def searched_texts(self, index: int) -> Sequence[SafeText]:
+        return ()
+
 
 class EventLog(LineList, inherit_bindings=False):
     """Lines of a source, of which only a window is cached."""
@@ -100,7 +120,7 @@ class EventLog(LineList, inherit_bindings=False):
     BINDINGS = make_bindings("tail")
 
     highlighter: reactive[Highlighter | None] = reactive(None)
-    """Finds the matches to highlight in summaries."""
+    """Finds the matches to highlight in lines."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--match"}
     DEFAULT_CSS = """
@@ -134,6 +154,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._wraps = False
         self._side = 0
         self._cached: dict[int, EventLine | None] = {}
+        self._reasons: dict[tuple[int, int, int, bool], tuple[SafeText, ...]] = {}
         self._slice_cells = SLICE_ID_CELLS
         self._places: tuple[tuple[int, int, int, int, int], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
@@ -225,14 +246,18 @@ class EventLog(LineList, inherit_bindings=False):
             return [*segments, self.piece(line(app.glyphs.ellipsis), Role.QUIET, style)]
         head = self._head(entry)
         if part == 0:
-            segments += self.pieces(head, style)
+            segments += self._head_segments(head, style)
         room = self._summary_cells(head)
+        reason = self._reason(index, entry)
         if self._wraps:
             rows = wrap_text(entry.summary, max(1, room))
             if part:
                 segments.append(to_segment(line(" " * (width - MARGIN - room)), style))
+            if part == len(rows):
+                return segments + self._reason_segments(reason, style)
             return segments + self._marked(rows[part], entry.role, style)
-        return segments + self._marked(truncate(self._summary(entry), room, app.glyphs.ellipsis), entry.role, style)
+        shown = self._cut_summary(entry, room, reason)
+        return segments + self._marked(shown, entry.role, style) + self._reason_segments(reason, style)
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
         """Return the selected text of an event, whole where it is selected to its end or over several rows."""
@@ -243,21 +268,26 @@ class EventLog(LineList, inherit_bindings=False):
             start, end = 0, None
         head = " " * MARGIN + "".join(text for text, _ in self._head(entry))
         part, first = divmod(start, PART_STRIDE)
+        reason = self._reason(index, entry)
         room = self.cells - cell_width(head)
-        rows = wrap_text(entry.summary, max(1, room)) if self._wraps else (self._summary(entry),)
+        if self._wraps:
+            rows = (*wrap_text(entry.summary, max(1, room)), *filter(None, [join(reason)]))
+        else:
+            rows = (self._cut_summary(entry, room, reason),)
         before = head if part == 0 else " " * (self.cells - room)
         last = None if end is None else end - part * PART_STRIDE
-        shown = before + truncate(rows[min(part, len(rows) - 1)], max(0, room), get_app(self).glyphs.ellipsis)
-        if part == 0 and (last is None or last >= len(shown.rstrip())):
-            return (head + entry.summary)[first:].lstrip()
-        return shown[first:last].lstrip()
+        shown = before + rows[min(part, len(rows) - 1)]
+        row = shown if self._wraps else shown + join(reason)
+        if part == 0 and first < len(shown) and (last is None or last >= len(row.rstrip())):
+            return (head + entry.summary + join(reason))[first:].lstrip()
+        return row[first:last].lstrip()
 
     def hovered_text(self, index: int, part: int, x: int) -> SafeText | None:
         entry = None if self._wraps else self._line(index)
         if entry is None:
             return None
         room = self._summary_cells(self._head(entry))
-        is_cut = self._side > 0 or cell_width(entry.summary) > room
+        is_cut = self._side > 0 or cell_width(entry.summary) > room - _width(self._reason(index, entry))
         return entry.summary if is_cut and x >= self.cells - room else None
 
     # Called on user input.
@@ -364,6 +394,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def _forget(self) -> None:
         self._cached.clear()
+        self._reasons.clear()
         self._places = None
 
     def _line(self, index: int) -> EventLine | None:
@@ -423,13 +454,65 @@ class EventLog(LineList, inherit_bindings=False):
         role = _RUN_ROLES[crc32(entry.run.encode("utf-8", "replace")) % len(_RUN_ROLES)]
         return [(line(fit(entry.run, max(RUN_CELLS, cell_width(entry.run))) + "  "), role)]
 
+    def _reason(self, index: int, entry: EventLine) -> tuple[SafeText, ...]:
+        """Return the match of the filter that a line does not show, between what is before and behind it.
+
+        It is in the part of the summary that is cut, or in the event's JSON. Empty if the line shows it.
+        """
+        if self.highlighter is None:
+            return ()
+        key = (index, self.cells, self._side, self._wraps)
+        if key not in self._reasons:
+            self._reasons[key] = self._find_reason(self.highlighter, index, entry)
+        return self._reasons[key]
+
+    def _find_reason(self, highlighter: Highlighter, index: int, entry: EventLine) -> tuple[SafeText, ...]:
+        glyphs, head = get_app(self).glyphs, self._head(entry)
+        room, summary = self._summary_cells(head), self._summary(entry)
+        shown = entry.summary if self._wraps else truncate(summary, room, glyphs.ellipsis)
+        drawn = [*(text for text, _ in head[1:]), shown]
+        dot = "" if self._wraps else f" {glyphs.dot} "
+        beside = room if self._wraps else max(room - cell_width(summary), min(REASON_CELLS, room * 2 // 3))
+        for text in (entry.summary, *self._source.searched_texts(index)):
+            place = highlighter.match_elsewhere(drawn, text)
+            if place is None:
+                continue
+            is_json = text is not entry.summary
+            free = beside - LEAST_REASON_CELLS
+            words = next((it for it in ("in JSON: ", "JSON ") if cell_width(dot + it) <= free), "")
+            label = line(f"{dot}{words}" if is_json else "")
+            # The name of the member says what it is, if there is room for it.
+            start, end = place
+            begin = max(text.rfind(",", 0, start), text.rfind("{", 0, start)) + 1 if is_json else 0
+            cells = max(0, min(beside, MAX_REASON_CELLS) - cell_width(label))
+            member = line(text[begin:], None)
+            before, *others = cut_around(member, start - begin, end - begin, cells, glyphs.ellipsis)
+            return (join((label, before)), *others)
+        return ()
+
+    def _reason_segments(self, reason: Sequence[SafeText], style: Style) -> list[Segment]:
+        if not reason:
+            return []
+        before, match, after = reason
+        marked = style + self.get_component_rich_style("event-log--match", partial=True)
+        return [
+            self.piece(before, Role.QUIET, style),
+            self.piece(match, Role.QUIET, marked),
+            self.piece(after, Role.QUIET, style),
+        ]
+
+    def _head_segments(self, head: Sequence[StyledSpan], style: Style) -> list[Segment]:
+        """Return the segments of a head; a filter does not search the time."""
+        pieces = self.pieces(head[:1], style)
+        return pieces + [segment for text, role in head[1:] for segment in self._marked(text, role, style)]
+
     def _marked(self, text: SafeText, role: str, style: Style) -> list[Segment]:
         if self.highlighter is None:
             return [self.piece(text, role, style)]
         match = self.get_component_rich_style("event-log--match", partial=True)
         segments: list[Segment] = []
         position = 0
-        for start, end in self.highlighter(text):
+        for start, end in self.highlighter.match_spans(text):
             segments.append(self.piece(line(text[position:start], None), role, style))
             segments.append(self.piece(line(text[start:end], None), role, style + match))
             position = end
@@ -442,20 +525,31 @@ class EventLog(LineList, inherit_bindings=False):
             return entry.summary
         return line(get_app(self).glyphs.ellipsis + entry.summary[self._side + 1 :], None)
 
+    def _cut_summary(self, entry: EventLine, room: int, reason: Sequence[SafeText]) -> SafeText:
+        """Return what of a summary is shown in a row of its own and of a match behind it, with one mark of a cut."""
+        mark = get_app(self).glyphs.ellipsis
+        is_marked = bool(reason) and reason[0].startswith(mark)
+        return truncate(self._summary(entry), max(0, room - _width(reason)), "" if is_marked else mark)
+
     def _summary_cells(self, head: Sequence[tuple[SafeText, str]]) -> int:
         return max(0, self.cells - MARGIN - sum(cell_width(text) for text, _ in head))
 
     def _hidden_cells(self) -> int:
         """Return how many cells of the longest line in sight do not fit."""
-        entries = [self._line(index) for index, _ in self._lines_in_sight()]
-        cut = [cell_width(entry.summary) - self._summary_cells(self._head(entry)) for entry in entries if entry]
+        entries = ((index, self._line(index)) for index, _ in self._lines_in_sight())
+        cut = [
+            cell_width(entry.summary) - self._summary_cells(self._head(entry)) + _width(self._reason(index, entry))
+            for index, entry in entries
+            if entry
+        ]
         return max(cut, default=0)
 
     def _height(self, index: int) -> int:
         entry = self._line(index)
         if entry is None:
             return 1
-        return len(wrap_text(entry.summary, max(1, self._summary_cells(self._head(entry)))))
+        rows = wrap_text(entry.summary, max(1, self._summary_cells(self._head(entry))))
+        return len(rows) + bool(self._reason(index, entry))
 
     def _top_for(self, index: int) -> int:
         """Return the first line of the window in which all of ``index`` is at the bottom."""
@@ -476,6 +570,10 @@ class EventLog(LineList, inherit_bindings=False):
                 index += 1
             self._places = (key, places[: self.rows_in_sight])
         return self._places[1]
+
+
+def _width(texts: Iterable[SafeText]) -> int:
+    return sum(map(cell_width, texts))
 
 
 _SPACE: Final = line(" ")
