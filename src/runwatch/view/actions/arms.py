@@ -114,7 +114,9 @@ SAVE: Final = ResourceAction[CatalogEntry](
         confirm_label="Save it",
         cancel_label="Do not save it",
         fields=tuple(
-            replace(field, start=_first_grant) if field is DATA_CLASSES else _from_template(field)
+            replace(field, start=_first_grant, hint="what it may be given, no more than the catalog allows")
+            if field is DATA_CLASSES
+            else _from_template(field)
             for field in _WHAT_EVERY_KIND_HAS
         ),
         members=_template,

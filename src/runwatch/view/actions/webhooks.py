@@ -44,7 +44,7 @@ ADD_WEBHOOK: Final = ResourceAction[None](
                 caution=make_address_caution("its deliveries fail"),
                 option=FieldOption(name="--url", metavar="URL", help="the address to notify when runs end")),
             FormField(path="event_types", label="events", kind="list", is_required=True,
-                hint="separated by commas: execution.completed, .failed, .cancelled, .expired",
+                hint=f"separated by commas: {', '.join(EVENT_TYPES)}",
                 start=lambda _: ", ".join(EVENT_TYPES),
                 option=FieldOption(name="--event", metavar="TYPE", help="a kind of event to send; may be repeated")),
         ),

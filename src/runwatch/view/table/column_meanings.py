@@ -87,7 +87,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "verifiers": {
         "status": "whether runs can use it",
-        "reason": "code of the reason for that state",
+        "reason": "why it is in that state; a filter takes the code, which the detail names",
         "version": "version of the check",
         "key": "state of the key with which its endpoint is called",
         "days": "days until that key stops working",
@@ -99,7 +99,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
         "status": "whether you can apply it now: eligible, or blocked",
         "template": "id of the template",
         "version": "version of the template",
-        "lane": "who pays: byok is your own key with the provider, pool is the balance",
+        "lane": "who pays: byok is your own key with the provider, a pool the balance; diagnostic costs nothing",
         "blockers": "number of things that prevent it",
         "blocker": "codes of these blockers",
         "decision": "your go or no-go; it stays on this machine",
@@ -110,7 +110,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     "agents": {
         "status": "whether the agent can review, or why not",
         "repository": "repository that it reviews",
-        "reason": "code of the reason for that state",
+        "reason": "why it is in that state; a filter takes the code, which the detail names",
         "url": "address that is called",
         "agent": "id of the review agent",
     },
