@@ -146,6 +146,7 @@ async def test_a_filter_is_still_a_filter(tmp_path: Path) -> None:
         await driven.press("slash")
         await driven.type("is:submit")
         await driven.shows("1/3")
+        await driven.reaches("/ find  esc clear filter", "enter")
         await driven.reaches("Problems   3", "escape")
         await driven.press("slash")
         await driven.type("instance:0b1f6c1e")

@@ -76,6 +76,7 @@ async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_chan
 async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
         await go_to(driven, "filters.mine")
+        await driven.shows("X remove")
         await driven.press("X", "enter")
         await driven.pilot.pause()
         assert "mine" in text_of_file(tmp_path)
