@@ -99,6 +99,7 @@ async def test_the_menu_and_the_palette_offer_it(tmp_path: Path) -> None:
         await form(driven)
 
 
+@pytest.mark.exhaustive
 async def test_the_settings_give_it_another_key(tmp_path: Path) -> None:
     settings = '[keys]\n"screen.again" = "x"\n'
     async with console(noon.service(), tmp_path, size=SIZE, settings=settings) as driven:
@@ -111,6 +112,7 @@ async def test_the_settings_give_it_another_key(tmp_path: Path) -> None:
         await form(driven)
 
 
+@pytest.mark.exhaustive
 async def test_a_read_only_profile_does_not_offer_it_in_the_menu(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, settings="read_only = true\n") as driven:
         await driven.reaches(re.compile("Run it again +off: this profile is read-only"), "full_stop")
@@ -138,6 +140,7 @@ async def test_what_was_typed_is_kept_on_every_way_out(tmp_path: Path, keys: lis
         assert value(driven, "objective") == "Half a thou"
 
 
+@pytest.mark.exhaustive
 async def test_the_help_comes_and_goes_over_the_form(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("plus")

@@ -155,6 +155,7 @@ async def test_every_frame_says_when_it_is_read_at_five_requests_a_minute(tmp_pa
         assert waits.search(driven.text), driven.text
 
 
+@pytest.mark.exhaustive
 async def test_the_form_of_a_run_spends_no_request_that_its_submit_needs(tmp_path: Path) -> None:
     service = AwkwardService(account=account(quota={"rate_limit_rpm": 5}))
     async with console(service, tmp_path, size=(120, 36)) as driven:
@@ -169,6 +170,7 @@ async def test_the_form_of_a_run_spends_no_request_that_its_submit_needs(tmp_pat
         assert service.heard[asked].head.method == "POST"
 
 
+@pytest.mark.exhaustive
 async def test_the_events_of_a_new_run_are_read_before_any_list(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=(120, 36)) as driven:
@@ -215,6 +217,7 @@ async def test_what_was_never_read_has_the_same_reason_on_every_screen_and_no_nu
             assert "problems 0" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_every_pane_says_since_when_it_is_not_read(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=(120, 36)) as driven:
@@ -350,6 +353,7 @@ async def test_a_service_without_lists_that_dies_is_offline(tmp_path: Path) -> N
         assert " ".join(driven.lines[-1].split()) == "tab next field f2 review esc back ctrl+p command f1 help"
 
 
+@pytest.mark.exhaustive
 async def test_three_seconds_for_every_answer(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:

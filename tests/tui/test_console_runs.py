@@ -145,6 +145,7 @@ async def test_the_last_line_offers_what_can_be_done_with_what_is_in_focus(tmp_p
         await driven.hides("Open this row.")
 
 
+@pytest.mark.exhaustive
 async def test_what_happened_around_a_run_is_asked_for_with_its_time(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
@@ -190,6 +191,7 @@ async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path:
         assert driven.app.is_running
 
 
+@pytest.mark.exhaustive
 async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
@@ -227,6 +229,7 @@ async def test_a_result_that_is_no_whole_answer_says_so_above_the_text(tmp_path:
         assert "The output was cut at the limit of output tokens." in above
 
 
+@pytest.mark.exhaustive
 async def test_the_result_of_a_run_that_did_not_complete_is_not_asked_for(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.FALLBACK)
@@ -345,6 +348,7 @@ async def test_sorting_by_the_next_column_and_turning_the_order_round_keep_the_c
         assert driven.table.cursor_key == noon.CANCELLED
 
 
+@pytest.mark.exhaustive
 async def test_the_frame_names_the_column_of_the_order_even_one_not_shown_and_which_time_if_there_are_several(
     tmp_path: Path,
 ) -> None:
@@ -387,6 +391,7 @@ async def test_a_queued_run_says_what_it_waits_for(tmp_path: Path) -> None:
         await driven.comes("for its turn in the queue")
 
 
+@pytest.mark.exhaustive
 async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_lost(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24), until="8f21") as driven:
         screen = driven.app.screen
@@ -515,6 +520,7 @@ async def test_new_events_appear_and_are_counted_while_the_user_looks_elsewhere(
         assert "PAUSED" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_an_ended_run_counts_no_new_events_and_offers_no_following(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.FALLBACK)
@@ -528,6 +534,7 @@ async def test_an_ended_run_counts_no_new_events_and_offers_no_following(tmp_pat
         await driven.hides("f follow")
 
 
+@pytest.mark.exhaustive
 async def test_events_that_came_while_another_screen_was_in_front_are_there_afterwards(tmp_path: Path) -> None:
     growing = Growing([event(1, "running", execution_id=noon.LIVE, at=noon.at(5))])
     async with console(noon.service(events=growing), tmp_path, size=SIZE) as driven:
@@ -542,6 +549,7 @@ async def test_events_that_came_while_another_screen_was_in_front_are_there_afte
         assert "ended" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_enter_keeps_what_the_search_has_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(noon.service(events=Growing(many_events(6))), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
@@ -699,6 +707,7 @@ async def test_a_paused_list_is_not_read_until_it_is_resumed(tmp_path: Path) -> 
 # Starting a run.
 
 
+@pytest.mark.exhaustive
 async def test_the_first_frame_of_the_form_has_its_title_and_marks_the_field_that_takes_the_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -824,6 +833,7 @@ async def test_a_live_run_is_cancelled_from_its_menu_and_an_ended_one_is_not(tmp
         assert isinstance(driven.app.screen, RunsScreen)
 
 
+@pytest.mark.exhaustive
 async def test_a_mark_that_the_filter_hides_does_not_count_and_outlives_another_screen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         await driven.select(noon.LIVE)
@@ -842,6 +852,7 @@ async def test_a_mark_that_the_filter_hides_does_not_count_and_outlives_another_
         assert [row.id for row in driven.app.screen.selected_rows()] == [noon.LIVE]  # type: ignore[attr-defined]
 
 
+@pytest.mark.exhaustive
 async def test_a_mark_is_undone_after_another_screen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         await driven.select(noon.LIVE)
@@ -874,6 +885,7 @@ async def test_marked_runs_are_cancelled_through_one_dialog_with_an_outcome_each
         assert len(set(keys)) == 3
 
 
+@pytest.mark.exhaustive
 async def test_cancels_that_go_on_behind_the_list_show_at_their_rows_and_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -987,6 +999,7 @@ async def test_times_focus_and_panes_follow_their_keys(tmp_path: Path) -> None:
         await driven.until(lambda: isinstance(driven.focused, LineInput), "the filter to open")
 
 
+@pytest.mark.exhaustive
 async def test_a_tick_before_the_screen_has_its_parts_does_nothing(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         shown = driven.text

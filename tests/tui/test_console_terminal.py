@@ -52,6 +52,7 @@ def test_the_settings_leave_the_mouse_to_the_terminal(tmp_path: Path, noon_servi
         assert_whole(terminal, tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_work_that_fails_in_the_background_rings_and_ends_nothing(
     tmp_path: Path, noon_service: ScriptedService
 ) -> None:

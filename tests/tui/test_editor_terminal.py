@@ -110,6 +110,7 @@ def test_ctrl_c_in_the_editor_is_not_meant_for_the_console(tmp_path: Path, servi
         terminal.wait_for('"content": "first"')
 
 
+@pytest.mark.exhaustive
 def test_a_signal_ends_the_console_and_its_editor(tmp_path: Path, service: ScriptedService) -> None:
     with in_editor(tmp_path, service) as terminal:
         terminal.signal(signal.SIGTERM)

@@ -148,6 +148,7 @@ async def test_the_search_looks_through_every_part_and_opens_places_of_the_manua
         assert manual_shows(driven) == "Pages of the manual"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 36)])
 async def test_found_paragraphs_have_the_rows_of_their_text_and_no_other(size: tuple[int, int], tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=size) as driven:

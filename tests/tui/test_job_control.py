@@ -50,6 +50,7 @@ def test_it_is_stopped_and_goes_on_where_it_was(tmp_path: Path, noon_service: Sc
         assert_whole(terminal, tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_it_is_stopped_in_the_moment_in_which_it_draws(tmp_path: Path, noon_service: ScriptedService) -> None:
     with opened(tmp_path, noon_service, victim=True) as terminal:
         terminal.type("$")
@@ -82,6 +83,7 @@ def test_its_key_stops_it_and_a_signal_to_go_on_without_a_noticed_stop_takes_the
         assert_whole(terminal, tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_a_shell_starts_it_in_the_background_and_moves_it_to_and_fro(
     tmp_path: Path, noon_service: ScriptedService

@@ -45,6 +45,7 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
         assert driven.table.shown_columns == before
 
 
+@pytest.mark.exhaustive
 async def test_at_80_columns_a_long_reason_leaves_models_and_short_ids(tmp_path: Path) -> None:
     models = ("cedar-standard", "claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929")
     reason = "needs_review · sources_without_verdict"
@@ -60,6 +61,7 @@ async def test_at_80_columns_a_long_reason_leaves_models_and_short_ids(tmp_path:
         assert set(driven.table.shown_columns) == NEEDED, "a whole time takes no column away"
 
 
+@pytest.mark.exhaustive
 async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZES[0]) as driven:
         await driven.comes("atlas-12b")
@@ -74,6 +76,7 @@ async def test_a_wider_window_has_every_column_of_a_narrower_one_and_whole_ids(t
         assert shown >= {"provider", "class"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("zeros", "reason", "cells"), [(21, "no_arm", 76), (27, "a_reason_of_as_many_cells_as_may_be_here", 200)]
 )
@@ -108,6 +111,7 @@ async def test_proposals_say_the_name_of_their_saved_model_and_are_found_by_it(t
         await driven.shows("arm_1")
 
 
+@pytest.mark.exhaustive
 async def test_a_wider_window_never_has_narrower_lines_of_events(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(120, 36), until="Summary") as driven:
         widths = [cells_of_events(driven)]
@@ -133,6 +137,7 @@ async def test_problems_say_time_status_and_path_at_every_width(tmp_path: Path, 
         assert set(driven.table.shown_columns) >= {"time", "code", "http", "request", "instance"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", SIZES[:2])
 async def test_a_long_reason_that_is_scrolled_to_or_sorted_up_cuts_no_id(tmp_path: Path, size: tuple[int, int]) -> None:
     shown = [run(f"ex_01HXE{number:021}", created_at=f"2026-11-21T11:{59 - number}:00Z") for number in range(40)]
@@ -191,6 +196,7 @@ async def test_receipts_say_outcome_reason_and_model_whole_in_80_columns_and_the
         await driven.shows("check", "◷ no verdict", "✓ 0.86")
 
 
+@pytest.mark.exhaustive
 async def test_names_of_models_are_whole_at_80_columns_before_others_have_room_and_else_lose_their_middle(
     tmp_path: Path,
 ) -> None:
@@ -203,6 +209,7 @@ async def test_names_of_models_are_whole_at_80_columns_before_others_have_room_a
         assert "northwind" not in driven.text.split("Models   2")[1].split("updated")[0]
 
 
+@pytest.mark.exhaustive
 async def test_what_a_model_can_do_is_whole_where_the_row_has_room(tmp_path: Path) -> None:
     can = ["text.generate", "text.summarize", "code.review"]
     offered = service()

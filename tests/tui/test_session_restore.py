@@ -46,6 +46,7 @@ async def test_screen_filter_order_row_and_open_record_come_back(tmp_path: Path)
         await driven.until(lambda: again.view_state("runs") == left, "the view as it was left")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_moved", [False, True])
 async def test_newer_runs_are_in_sight_unless_the_user_had_moved_to_another_run(tmp_path: Path, is_moved: bool) -> None:
     before = [run(f"ex_old{n}", "completed", created_at=f"2026-11-20T09:{59 - n}:00Z") for n in range(2)]
@@ -96,6 +97,7 @@ async def test_a_browser_tab_opens_where_it_was_whatever_the_setting_and_leaves_
         tab.unlink()
 
 
+@pytest.mark.exhaustive
 async def test_a_screen_that_is_asked_for_goes_first(tmp_path: Path) -> None:
     save_view_state(session_file(tmp_path), ViewState("runs", filter="is:live"))
     async with console(service(), tmp_path, settings=RESTORE, open_at="settings") as driven:

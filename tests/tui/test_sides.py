@@ -99,6 +99,7 @@ async def test_a_side_is_read_only_while_it_is_shown(tmp_path: Path) -> None:
         assert len(driven.service.requests("GET", CONNECTION)) == count
 
 
+@pytest.mark.exhaustive
 async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Path) -> None:
     told = service()
     told.say("GET", CONNECTION, Said(403, problem("permission_denied")))
@@ -154,6 +155,7 @@ async def test_deliveries_are_beside_their_webhook_and_can_be_made_again(tmp_pat
         assert sent.head.header("idempotency-key")
 
 
+@pytest.mark.exhaustive
 async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await side(driven, "agents", "Connection")
@@ -161,6 +163,7 @@ async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> Non
         await driven.reaches("Patch agent", "escape")
 
 
+@pytest.mark.exhaustive
 async def test_the_key_of_tabs_is_named_where_tabs_are_in_sight(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.app.go_to("verifiers")

@@ -66,6 +66,7 @@ async def test_the_tree_looks_as_approved(tmp_path: Path, size: tuple[int, int])
         check_golden(f"{size[0]}x{size[1]}/template-tree-folded", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_the_tree_keeps_to_ascii_where_the_glyphs_do(tmp_path: Path) -> None:
     async with reviewing(service_with(ROW), tmp_path, settings='glyphs = "ascii"\n') as driven:
         view = await at_tree(driven)

@@ -82,6 +82,7 @@ async def test_its_list_is_read_while_it_is_shown_and_no_longer(tmp_path: Path) 
         assert len(driven.service.requests("GET", "/v1/gadgets")) == read
 
 
+@pytest.mark.exhaustive
 async def test_it_leads_to_the_run_it_belongs_to(tmp_path: Path) -> None:
     async with console(service(gadget(1)), tmp_path, open_at="gadgets/gd_1") as driven:
         await driven.comes("Gadgets › gd_1")
@@ -117,6 +118,7 @@ async def test_a_service_without_it_says_so_and_the_other_screens_go_on(tmp_path
         await driven.comes("8f21")
 
 
+@pytest.mark.exhaustive
 async def test_hostile_values_do_nothing_on_its_screen(tmp_path: Path) -> None:
     bad = gadget(1, ALL_AT_ONCE.text, gadget_id=ALL_AT_ONCE.text, **{ALL_AT_ONCE.text: ALL_AT_ONCE.text})
     async with console(service(bad), tmp_path, open_at="gadgets") as driven:

@@ -55,6 +55,7 @@ async def test_hints_can_be_clicked_while_a_filter_is_typed(tmp_path: Path) -> N
         await driven.shows("filter status:live")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("key", "typed", "words"),
     [

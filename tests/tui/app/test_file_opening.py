@@ -111,6 +111,7 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         assert "profile file" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_in_a_narrow_window_the_frame_of_a_bundle_has_its_counts_whole(tmp_path: Path) -> None:
     async with opened(tmp_path, a_bundle(), size=NARROW) as driven:
         await driven.opens(ProblemsScreen)
@@ -129,6 +130,7 @@ async def test_a_report_that_a_file_does_not_have_is_not_waited_for(tmp_path: Pa
         assert "period" not in driven.lines[-1]
 
 
+@pytest.mark.exhaustive
 async def test_the_polling_in_a_bundle_is_one_row_in_which_each_read_counts(tmp_path: Path) -> None:
     async with opened(tmp_path, a_bundle(polls=5)) as driven:
         await driven.opens(ProblemsScreen)
@@ -187,6 +189,7 @@ async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown
         assert driven.app.screen is screen
 
 
+@pytest.mark.exhaustive
 async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_there(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
         await driven.reaches("kept.ndjson has no records of this kind.", "2")
@@ -203,6 +206,7 @@ async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
         await driven.reaches("event 1 of 7", "home")
 
 
+@pytest.mark.exhaustive
 async def test_events_of_several_runs_say_how_many(tmp_path: Path) -> None:
     others = [RunEvent({**event.raw, "event_id": f"{event.id}_2"}) for event in echo_events("ex_2")]
     async with opened(tmp_path, lines([*echo_events("ex_1"), *others])) as driven:

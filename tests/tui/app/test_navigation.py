@@ -57,6 +57,7 @@ async def test_a_view_comes_back_with_its_filter_its_order_and_its_row(tmp_path:
         await driven.shows("filter is:live")
 
 
+@pytest.mark.exhaustive
 async def test_an_open_record_is_open_again(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.until(lambda: runs_screen(driven).table.select("ex_two"), "the row")
@@ -156,6 +157,7 @@ async def test_the_key_that_quits_leads_back_from_whatever_is_open_and_says_so(t
         await driven.until(lambda: not driven.app.is_running, "the console to end")
 
 
+@pytest.mark.exhaustive
 async def test_esc_on_the_first_level_leads_nowhere(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.shows("q quit")
@@ -195,6 +197,7 @@ async def test_a_key_of_another_screen_says_what_it_is_for(tmp_path: Path) -> No
         assert driven.app.screen.query_one("#filter-text", LineInput).value == "Cc", "in a filter they are text"
 
 
+@pytest.mark.exhaustive
 async def test_a_form_in_front_goes_and_the_view_below_it_is_the_one_that_is_kept(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="settings") as driven:
         await driven.press("1")

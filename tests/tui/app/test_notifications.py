@@ -126,6 +126,7 @@ async def test_a_notice_tells_of_every_end_that_the_user_waits_for(
         assert rung(driven) == 0, "the bell has a setting of its own"
 
 
+@pytest.mark.exhaustive
 async def test_notice_and_bell_together_ring_once_and_not_for_the_runs_of_others(
     tmp_path: Path, said: list[str]
 ) -> None:
@@ -161,6 +162,7 @@ async def test_an_end_that_another_console_has_told_is_not_told_again(tmp_path: 
         assert driven.app.told == [""]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("label", "name"), [("nightly", "nightly"), ("", "the big one")])
 async def test_a_notice_calls_a_run_by_its_label_or_the_name_of_its_pin(
     tmp_path: Path, said: list[str], label: str, name: str

@@ -59,6 +59,7 @@ async def test_a_pinned_run_is_named_by_its_label(tmp_path: Path) -> None:
         await driven.until(lambda: bar(driven) == "1 nightly [import]", "the label")
 
 
+@pytest.mark.exhaustive
 async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, until="8f21") as driven:
@@ -88,6 +89,7 @@ async def test_the_keys_of_the_pins_work_in_the_list_that_shows_them(tmp_path: P
         await driven.reaches("There is no pin 2", "alt+2")
 
 
+@pytest.mark.exhaustive
 async def test_a_run_whose_detail_is_beside_the_list_is_looked_at_without_the_focus(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
@@ -183,6 +185,7 @@ async def test_two_consoles_share_the_pins(tmp_path: Path) -> None:
         await driven.until(lambda: "3 run 77ab" in bar(driven), "all pins")
 
 
+@pytest.mark.exhaustive
 async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24), until="9b7e") as driven:
         for run in noon.runs():
@@ -214,6 +217,7 @@ async def test_tabs_without_room_for_kinds_show_names_alone(tmp_path: Path) -> N
         await driven.reaches(f"1  saved model {names[0]}", "B")
 
 
+@pytest.mark.exhaustive
 async def test_a_list_of_another_kind_is_read_for_its_pins(tmp_path: Path) -> None:
     service = noon.service()
     service.say("GET", "/v1/arms", Said(200, {"arms": [dict(resources.arm().raw)], "next_cursor": None}))

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from runwatch.base.network.service_target import Target
 from runwatch.base.secrets.secret import Secret
 from runwatch.tui.app.header_info import build_header_info
@@ -69,6 +71,7 @@ async def test_a_profile_that_another_shell_adds_is_there(tmp_path: Path) -> Non
         await driven.reaches(re.compile("added +http://127.0.0.1:9"), "K")
 
 
+@pytest.mark.exhaustive
 async def test_the_local_service_of_this_machine_is_switched_to_though_no_settings_name_it(tmp_path: Path) -> None:
     async with home_service() as local, console(work_service(), tmp_path) as driven:
         launch = driven.app.launch

@@ -71,6 +71,7 @@ async def form(driven: Driven) -> ActionForm:
     return found
 
 
+@pytest.mark.exhaustive
 async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_to(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="github") as driven:
         await driven.press("plus")
@@ -256,6 +257,7 @@ async def test_the_dialog_that_destroys_names_what_hangs_on_the_record(tmp_path:
         assert driven.focused.id == "dialog-keep"
 
 
+@pytest.mark.exhaustive
 async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names(tmp_path: Path) -> None:
     made = service(models=[resources.catalog_entry()], arms=[resources.arm("arm_new")])
     made.say("POST", "/v1/arms", Said(200, dict(resources.arm("arm_new").raw)))
@@ -310,6 +312,7 @@ async def left_while_sending(driven: Driven, monkeypatch: pytest.MonkeyPatch) ->
     return may_send
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -417,6 +420,7 @@ async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes
         assert secret not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_lists_that_cannot_be_read_are_named_on_the_dialog_that_destroys(tmp_path: Path) -> None:
     async with console(
         service(sources=[resources.connection("conn_1")]), tmp_path, size=SIZE, open_at="sources"
@@ -439,6 +443,7 @@ async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path
         await driven.until(lambda: not confirm.disabled, "the way to open")
 
 
+@pytest.mark.exhaustive
 async def test_what_can_be_made_in_several_ways_is_chosen_from_a_menu(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm()]), tmp_path, size=SIZE, open_at="arms") as driven:
         await driven.reaches("Save a skill", "plus")

@@ -110,6 +110,7 @@ async def test_both_values_are_copied_with_their_path(tmp_path: Path) -> None:
         await driven.reaches("Copied both values by OSC 52: path: a left: 1 right: 2", "y")
 
 
+@pytest.mark.exhaustive
 async def test_values_are_two_cells_apart_where_two_ids_have_room(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(100, 30)) as driven:
         screen = driven.app.screen
@@ -118,6 +119,7 @@ async def test_values_are_two_cells_apart_where_two_ids_have_room(tmp_path: Path
         await driven.shows("lll  rrr")
 
 
+@pytest.mark.exhaustive
 async def test_the_cursor_stays_on_its_value_when_everything_is_shown(tmp_path: Path) -> None:
     left, right = {f"m{number}": number for number in range(30)}, {f"m{number}": number % 3 for number in range(30)}
     async with console(noon.service(), tmp_path) as driven:

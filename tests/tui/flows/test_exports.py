@@ -55,6 +55,7 @@ async def test_the_file_is_for_this_user_alone_and_its_whole_name_is_said(tmp_pa
         assert file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.exhaustive
 async def test_a_long_export_is_told_until_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
 
@@ -120,6 +121,7 @@ async def test_every_resource_is_exported_the_same_way(tmp_path: Path) -> None:
         assert len(text.splitlines()) == 9
 
 
+@pytest.mark.exhaustive
 async def test_records_are_called_as_their_screen_calls_them(tmp_path: Path) -> None:
     service, arms = noon.service(), [dict(resources.arm(id).raw) for id in ("arm_1", "arm_2")]
     service.say("GET", Arm.WIRE.path, Said(200, {Arm.WIRE.items: arms, "next_cursor": None}))

@@ -161,6 +161,7 @@ async def test_a_database_that_cannot_be_read_is_reported_once(tmp_path: Path, m
         await driven.shows("theirs")
 
 
+@pytest.mark.exhaustive
 async def test_what_was_not_changed_in_the_editor_is_not_written(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await edit(driven, noon.LIVE)
@@ -189,6 +190,7 @@ async def test_what_another_console_wrote_meanwhile_is_overwritten_text_by_text_
         assert await kept(driven) == {(noon.LIVE, "label", "mine"), (noon.LIVE, "note", "n1x")}
 
 
+@pytest.mark.exhaustive
 async def test_of_marked_runs_those_that_another_console_labelled_are_asked_about(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         for chosen in (noon.LIVE, noon.QUEUED, noon.DONE):
@@ -245,6 +247,7 @@ async def test_what_was_typed_is_reported_when_it_was_not_written_and_the_screen
         assert await kept(driven) == {(noon.LIVE, "label", "theirs")}
 
 
+@pytest.mark.exhaustive
 async def test_a_second_text_right_behind_the_first_is_no_others(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await driven.select(noon.LIVE)

@@ -117,6 +117,7 @@ async def test_the_welcome_names_the_key_and_nothing_is_looked_for_until_it_is_p
         assert searches(driven) == 1
 
 
+@pytest.mark.exhaustive
 async def test_the_key_of_the_settings_is_the_one_that_is_named_and_looks(tmp_path: Path) -> None:
     service = finding(OLLAMA)
     service.runs.clear()
@@ -159,6 +160,7 @@ async def test_the_protocol_follows_the_source_and_a_refusal_of_it_goes_with_it(
         assert fields_of(driven)[0::3] == ("openai_compatible", "openai_chat")
 
 
+@pytest.mark.exhaustive
 async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, VLLM), tmp_path) as driven:
         await driven.reaches("port 8000 (vLLM?)", "comma", "M")
@@ -281,6 +283,7 @@ async def test_a_model_is_saved_by_a_key_and_leads_to_where_a_run_starts(tmp_pat
         await driven.shows("+ starts a run; mode live uses it", "Runs")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("screen", ["runs", "sources"])
 async def test_a_new_connection_leads_to_its_models_that_can_be_saved(tmp_path: Path, screen: str) -> None:
     service = finding(OLLAMA)
@@ -366,6 +369,7 @@ async def test_the_command_line_has_it_too(tmp_path: Path) -> None:
         assert not driven.app.screen.query(CommandLine)
 
 
+@pytest.mark.exhaustive
 async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path, settings="read_only = true\n") as driven:
         await driven.reaches("port 11434 (Ollama?) · 3 models", "M")

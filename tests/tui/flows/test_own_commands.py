@@ -123,6 +123,7 @@ async def test_output_is_shown_as_it_comes_and_a_cursor_at_its_end_follows_it(tm
         await driven.press("escape")
 
 
+@pytest.mark.exhaustive
 async def test_a_long_output_scrolls_and_ends_with_what_is_left_out(tmp_path: Path) -> None:
     long = f'[commands.long]\nrun = ["seq", "{MAX_SHOWN_LINES + 5}"]\nkey = "f6"\n'
     async with console(noon.service(), tmp_path, size=SIZE, settings=long) as driven:

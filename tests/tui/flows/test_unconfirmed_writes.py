@@ -95,6 +95,7 @@ async def test_nothing_follows_a_retry_that_sent_nothing(tmp_path: Path) -> None
         await driven.opens(RunsScreen, "escape")
 
 
+@pytest.mark.exhaustive
 async def test_the_notice_of_a_write_goes_when_another_process_settles_it(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=SIZE) as driven:
         await lose_a_cancel(driven)
@@ -309,6 +310,7 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(tmp_path: Path
         await driven.until(lambda: not confirm.disabled, "the way to open")
 
 
+@pytest.mark.exhaustive
 async def test_several_kept_writes_are_reported_in_one_line(tmp_path: Path) -> None:
     told = service()
     told.say("POST", ".*/cancel", LOST)

@@ -111,6 +111,7 @@ async def test_only_a_second_ctrl_c_soon_after_the_first_quits(tmp_path: Path) -
         assert driven.app.return_code == 130
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "never there"])
 async def test_what_never_opens_holds_the_keys_for_a_moment_only(tmp_path: Path, is_gone: bool) -> None:
     async with console(service(), tmp_path, until="ex_2") as driven:
@@ -124,6 +125,7 @@ async def test_what_never_opens_holds_the_keys_for_a_moment_only(tmp_path: Path,
         await driven.opens(HelpScreen)
 
 
+@pytest.mark.exhaustive
 async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ async def test_keys_go_on_when_what_they_wait_for_is_removed_late(
         await driven.opens(HelpScreen)
 
 
+@pytest.mark.exhaustive
 async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         await driven.pilot.resize_terminal(20, 5)
@@ -153,6 +156,7 @@ async def test_what_is_typed_while_the_window_is_too_small_is_for_nobody_else(tm
         assert "No problems" not in driven.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_clicked", [False, True])
 async def test_no_letter_is_lost_where_what_it_waits_for_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_clicked: bool

@@ -84,6 +84,7 @@ async def test_a_counted_word_that_no_row_says_names_the_filter_that_finds_it(tm
         await driven.shows("0 of 2 match unknown", "licence=unknown finds 2")
 
 
+@pytest.mark.exhaustive
 async def test_equal_names_end_with_their_ids_and_a_reason_of_the_route_follows_its_word(tmp_path: Path) -> None:
     made, route = service(), {"status": "deprecated", "reason": "provider_deprecated", "since": None, "until": None}
     arms = [
@@ -113,6 +114,7 @@ async def test_runs_and_receipts_have_facets_without_a_line_above_them(
         await driven.shows("check ")
 
 
+@pytest.mark.exhaustive
 async def test_counts_of_facets_are_right_aligned(tmp_path: Path) -> None:
     runs = [run(f"ex_{number}", "completed" if number else "failed") for number in range(11)]
     async with console(ScriptedService(runs=runs), tmp_path, open_at="runs") as driven:

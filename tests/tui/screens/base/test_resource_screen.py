@@ -24,6 +24,7 @@ def service() -> ScriptedService:
     return ScriptedService(runs=runs, account=account())
 
 
+@pytest.mark.exhaustive
 async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 40), open_at="runs") as driven:
         await driven.select("ex_done")
@@ -32,6 +33,7 @@ async def test_the_keys_that_have_no_room_are_in_the_menu_of_actions_too(tmp_pat
         await driven.reaches("q again quits", "end", "enter")
 
 
+@pytest.mark.exhaustive
 async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hides_it(tmp_path: Path) -> None:
     runs = [run("ex_1", "failed"), run("ex_2", "completed"), run("ex_3", "failed")]
     async with console(ScriptedService(runs=runs), tmp_path) as driven:
@@ -46,6 +48,7 @@ async def test_typing_a_filter_keeps_the_cursor_on_its_row_though_half_a_word_hi
         assert driven.table.cursor_key == "ex_1"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("start", "nearest"), [("ex_4", "ex_3"), ("ex_6", "ex_7"), ("ex_1", "ex_3")])
 async def test_typing_a_filter_leads_to_the_match_nearest_to_where_it_began(
     tmp_path: Path, start: str, nearest: str
@@ -62,6 +65,7 @@ async def test_typing_a_filter_leads_to_the_match_nearest_to_where_it_began(
         assert driven.table.cursor_key == nearest
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_finds_nothing_moves_no_pane(tmp_path: Path) -> None:
     runs = [run(f"ex_{number}", "completed", created_at=at(number)) for number in range(12)]
     async with console(ScriptedService(runs=runs), tmp_path, size=(100, 30), until="ex_11") as driven:
@@ -72,6 +76,7 @@ async def test_a_filter_that_finds_nothing_moves_no_pane(tmp_path: Path) -> None
         assert [driven.app.screen.query_one(id).region for id in ("#list", "#detail")] == panes
 
 
+@pytest.mark.exhaustive
 async def test_counts_have_signs_as_soon_as_the_list_is_too_narrow_for_their_words(tmp_path: Path) -> None:
     ends = ("failed", "expired", "cancelled", "completed")
     runs = [run(f"ex_{end}", end, created_at=at(number)) for number, end in enumerate(ends)]
@@ -96,6 +101,7 @@ async def test_the_newest_run_is_followed_until_one_does_something_with_a_run(tm
         await driven.until(lambda: table.follows_top, "the newest run to be followed")
 
 
+@pytest.mark.exhaustive
 async def test_an_order_is_kept_on_the_way_to_another_screen_and_back(tmp_path: Path) -> None:
     async with console(service(), tmp_path, until="ex_live") as driven:
         await driven.shows("live first, newest first")
@@ -213,6 +219,7 @@ async def test_a_border_that_was_moved_comes_back_after_a_restart_and_a_small_wi
         assert driven.app.screen.query_one("#list").outer_size.height == 6
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_leaves_few_rows_gives_the_detail_their_room_once_it_is_typed(tmp_path: Path) -> None:
     runs = [run(f"ex_{n}", "failed" if n == 3 else "completed") for n in range(40)]
     async with console(ScriptedService(runs=runs), tmp_path, size=(120, 36)) as driven:
@@ -253,6 +260,7 @@ async def test_a_read_only_console_says_so_rather_than_open_a_menu_of_nothing(tm
         assert not driven.app.screen.query(Menu)
 
 
+@pytest.mark.exhaustive
 async def test_the_form_for_a_source_fits_the_smallest_window(tmp_path: Path) -> None:
     async with console(ScriptedService(account=account()), tmp_path, size=(80, 24), open_at="sources") as driven:
         await driven.opens(ActionForm, "+")

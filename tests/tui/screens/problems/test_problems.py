@@ -168,6 +168,7 @@ async def test_the_instance_and_the_support_block_are_copied_and_the_route_is_na
         assert len(written) == 2
 
 
+@pytest.mark.exhaustive
 async def test_the_menu_of_a_problem_says_what_its_keys_do_here(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await three(driven)
@@ -232,6 +233,7 @@ async def test_a_problem_leads_to_its_request_and_its_request_back_to_it(tmp_pat
         await driven.shows("Problems   1 ")
 
 
+@pytest.mark.exhaustive
 async def test_a_problem_leads_to_the_run_that_its_path_names(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="problems") as driven:
         await three(driven)

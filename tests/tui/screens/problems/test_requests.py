@@ -112,6 +112,7 @@ async def test_a_submit_of_this_session_is_copied_with_its_body_and_any_other_wi
             assert ("body in body.json" in driven.text) == (key == "two")
 
 
+@pytest.mark.exhaustive
 async def test_what_is_listed_already_is_neither_read_nor_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ async def test_only_those_of_the_chosen_profiles_are_listed(tmp_path: Path) -> N
         assert rows_of(driven) == [("work", AT_WORK), ("home", AT_HOME)]
 
 
+@pytest.mark.exhaustive
 async def test_without_any_problem_every_profile_says_nought(tmp_path: Path) -> None:
     async with problems_of(tmp_path, offering(), NARROW) as driven:
         await across(driven, "all", 0)
@@ -158,6 +159,7 @@ async def test_a_refused_submit_of_another_profile_leads_to_no_form_of_this_one(
         await driven.until(lambda: "enter goes to the first" not in driven.text, "another next step")
 
 
+@pytest.mark.exhaustive
 async def test_the_way_back_leads_to_all_problems(tmp_path: Path) -> None:
     async with problems_of(tmp_path, offering()) as driven:
         await three(driven)

@@ -54,6 +54,7 @@ async def test_each_profile_has_a_row_and_the_total_adds_them_up(tmp_path: Path,
         check_golden(f"{size[0]}x{size[1]}/profiles-usage", below_bar(driven))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [NARROW, (120, 36)], ids=lambda size: "x".join(map(str, size)))
 async def test_a_profile_that_fails_keeps_its_row_and_leaves_the_total(tmp_path: Path, size: tuple[int, int]) -> None:
     home = home_service()
@@ -89,6 +90,7 @@ async def test_a_service_that_does_not_answer_keeps_nobody_waiting(tmp_path: Pat
         await driven.reaches("home is still connecting", "down", "enter")
 
 
+@pytest.mark.exhaustive
 async def test_one_profile_alone_has_no_total(tmp_path: Path) -> None:
     home = home_service()
     async with usage_of_both(tmp_path, work_service(), home, NARROW) as driven:

@@ -111,6 +111,7 @@ async def test_an_empty_organisation_says_what_to_do(tmp_path: Path, size: tuple
         check_golden(f"{size[0]}x{size[1]}/overview-empty", driven.text)
 
 
+@pytest.mark.exhaustive
 @each_size
 async def test_a_service_that_offers_little_is_not_taken_for_one_without_trouble(
     tmp_path: Path, size: tuple[int, int]
@@ -161,6 +162,7 @@ async def test_its_lists_are_read_while_it_is_in_front_and_no_longer(tmp_path: P
         assert len(service.requests("GET", "/v1/verifiers")) == read
 
 
+@pytest.mark.exhaustive
 async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
     old = open_run("ex_old", "failed", current=None, reason="x", created_at=at_minute(59.5), completed_at=at_minute(59))
     receipt = ended_receipt("failed", "x", execution_id="ex_old")
@@ -197,6 +199,7 @@ async def test_r_reads_everything_again_and_enter_lists_the_runs_of_a_line(tmp_p
         assert driven.focused.id == "standing-lines"
 
 
+@pytest.mark.exhaustive
 async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stands_out(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, size=NARROW, open_at="overview") as driven:
         await opened(driven, until="6 of 9 runs")
@@ -213,6 +216,7 @@ async def test_a_wider_window_puts_the_numbers_on_top_and_a_narrow_one_what_stan
         assert first < then
 
 
+@pytest.mark.exhaustive
 async def test_the_newest_runs_are_whole_as_soon_as_the_window_has_room_for_them(tmp_path: Path) -> None:
     async with console(troubled(), tmp_path, size=NARROW, open_at="overview") as driven:
         await opened(driven, until="6 of 9 runs")

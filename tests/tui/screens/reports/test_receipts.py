@@ -204,6 +204,7 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
 
+@pytest.mark.exhaustive
 async def test_the_hints_are_those_of_the_pane_with_the_focus(tmp_path: Path) -> None:
     async with console(service(days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
         await driven.shows("spend 0.1172 USD", "enter open  / filter", "space mark")
@@ -238,6 +239,7 @@ async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path:
         await driven.shows("✗ differs by 0.0028 USD: usage 0.12, receipts 0.1172")
 
 
+@pytest.mark.exhaustive
 async def test_usage_that_is_older_than_a_new_receipt_does_not_differ_yet(tmp_path: Path) -> None:
     async with console(service(days=AGREES), tmp_path, size=WIDE, open_at="receipts") as driven:
         await driven.comes("✓ agrees: 0.1172 USD")
@@ -308,6 +310,7 @@ async def test_a_receipt_leads_to_its_run_its_saved_model_its_check_and_its_mode
         await driven.reaches("Saved models", "up", "up", "up", "up", "enter")
 
 
+@pytest.mark.exhaustive
 async def test_dates_name_their_source(tmp_path: Path) -> None:
     undated = live_receipt(noon.DONE, created_at=None, completed_at=None)
     async with console(
@@ -317,6 +320,7 @@ async def test_dates_name_their_source(tmp_path: Path) -> None:
         await driven.shows("completed_at   not before 2026-11-20T10:05:00.000Z (1d ago), its last")
 
 
+@pytest.mark.exhaustive
 async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path: Path) -> None:
     """A narrow window hides the detail, which then keeps the width of an earlier layout."""
     async with console(service(days=AGREES), tmp_path, size=NARROW, open_at="receipts") as driven:
@@ -345,6 +349,7 @@ async def test_the_spend_beside_the_list_has_half_of_the_window_and_a_receipt_wh
         await has(44)
 
 
+@pytest.mark.exhaustive
 async def test_the_plotted_spend_is_reached_with_down_and_its_keys_are_hints(tmp_path: Path) -> None:
     receipts = [echo_receipt(f"ex_{day}", completed_at=f"2026-11-{day}T12:00:00Z") for day in range(11, 19)]
     async with console(service(receipts, days=AGREES), tmp_path, size=MIDDLE, open_at="receipts") as driven:
@@ -374,6 +379,7 @@ async def test_the_screen_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[
         check_golden(f"{name}-spend", driven.text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [NARROW, MIDDLE], ids=["80x24", "120x36"])
 async def test_a_filter_at_work_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(service(days=AGREES), tmp_path, size=size, open_at="receipts") as driven:

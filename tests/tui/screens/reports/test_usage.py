@@ -186,6 +186,7 @@ async def test_an_invalid_period_is_put_right_where_periods_are_typed(tmp_path: 
         await driven.shows("'fortnight' is not a period")
 
 
+@pytest.mark.exhaustive
 async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("U")
@@ -236,6 +237,7 @@ async def test_raw_is_the_json_as_it_came_and_an_api_key_leads_to_its_record(tmp
         await driven.comes("solverapi_live_a1b2")
 
 
+@pytest.mark.exhaustive
 async def test_tab_walks_both_panes_and_sample_credit_is_added_through_the_form(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("U")

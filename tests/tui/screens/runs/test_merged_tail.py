@@ -52,6 +52,7 @@ async def test_marked_runs_alone_are_followed_and_the_choice_is_there_when_one_c
         await driven.comes("Tail of 2 runs")
 
 
+@pytest.mark.exhaustive
 async def test_what_comes_in_is_counted_while_the_user_looks_elsewhere(tmp_path: Path) -> None:
     growing = Growing(many_events(40))
     live = [record for record in noon.runs() if record.id == noon.LIVE]
@@ -65,6 +66,7 @@ async def test_what_comes_in_is_counted_while_the_user_looks_elsewhere(tmp_path:
         await driven.reaches("+0 new", "G")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("filter", ["", "progress"])
 async def test_a_late_event_is_at_its_time_and_moves_nothing_that_is_read(tmp_path: Path, filter: str) -> None:
     live = [record for record in noon.runs() if record.id in (noon.LIVE, noon.HOVERING)]
@@ -167,6 +169,7 @@ async def test_old_runs_that_an_empty_list_is_given_are_not_counted(tmp_path: Pa
         await driven.comes("1 run began and ended since 12:0", within_s=30)
 
 
+@pytest.mark.exhaustive
 async def test_more_live_runs_than_can_be_followed_are_reported(tmp_path: Path) -> None:
     many = [run(f"ex_{number:03}", "running", created_at=noon.at(number)) for number in range(MAX_FOLLOWED_RUNS + 3)]
     async with console(ScriptedService(runs=many), tmp_path, size=SIZE, until="ex_001") as driven:
@@ -209,6 +212,7 @@ async def test_the_command_line_leads_there(tmp_path: Path) -> None:
         await driven.comes("Tail of 3 runs")
 
 
+@pytest.mark.exhaustive
 async def test_leaving_ends_the_reading(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)

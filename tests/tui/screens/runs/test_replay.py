@@ -102,6 +102,7 @@ async def test_a_time_is_found_and_what_is_none_stays_for_correction(typed: str,
         await driven.reaches(re.compile(shown), "enter")
 
 
+@pytest.mark.exhaustive
 async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven, noon.FALLBACK)
@@ -116,6 +117,7 @@ async def test_esc_leaves_to_the_run_as_it_is_now(tmp_path: Path) -> None:
         assert driven.table.cursor_key == noon.FALLBACK
 
 
+@pytest.mark.exhaustive
 async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_path: Path) -> None:
     growing = Growing(noon.live_events())
     async with console(noon.service(events=growing), tmp_path) as driven:
@@ -126,6 +128,7 @@ async def test_events_that_come_meanwhile_are_added_and_the_position_stays(tmp_p
         assert isinstance(driven.app.screen, ReplayScreen)
 
 
+@pytest.mark.exhaustive
 async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ async def test_news_during_a_read_is_read_after_it_and_moves_nothing_back(
         await driven.reaches("event 7 of 8", "end", "left")
 
 
+@pytest.mark.exhaustive
 async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven)
@@ -165,6 +169,7 @@ async def test_a_replay_whose_events_are_being_loaded_has_not_caught_up(tmp_path
         await driven.shows("LIVE  1×")
 
 
+@pytest.mark.exhaustive
 async def test_the_first_read_of_a_replay_does_not_wait_for_the_request_limit(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         for _ in range(60):

@@ -177,6 +177,7 @@ async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Pa
         await driven.comes(re.compile(r"live runs\W+1 live, 1 ended\b"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("status", "words"), [("queued", "no event yet"), ("running", "reading its events…")])
 async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: str, tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_1", status, created_at=noon.at(5))], events={"ex_1": []})

@@ -29,6 +29,7 @@ async def test_the_timeline_fits_its_pane(size: tuple[int, int], tmp_path: Path)
         check_golden(f"{size[0]}x{size[1]}/timeline", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_the_bar_of_a_live_run_grows(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(80, 24)) as driven:
         await on_timeline(driven)

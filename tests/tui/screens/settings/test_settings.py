@@ -189,6 +189,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
         assert type(driven.app.screen).__name__ == "HelpScreen"
 
 
+@pytest.mark.exhaustive
 async def test_words_without_a_setting_and_the_last_part_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await go_to(driven, "theme")
@@ -200,6 +201,7 @@ async def test_words_without_a_setting_and_the_last_part_say_so(tmp_path: Path) 
         await driven.reaches("This is the last part.", "greater_than_sign", "greater_than_sign")
 
 
+@pytest.mark.exhaustive
 async def test_an_empty_line_puts_the_default_back(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")

@@ -180,6 +180,7 @@ async def test_a_next_action_that_nobody_runs_is_copied_with_the_service_that_it
         ]
 
 
+@pytest.mark.exhaustive
 async def test_a_next_action_that_nobody_runs_is_copied(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
         await driven.shows("enter copies it")
@@ -302,6 +303,7 @@ async def test_d_compares_a_template_with_an_earlier_version_of_itself(tmp_path:
         await driven.opens(CompareScreen, "D")
 
 
+@pytest.mark.exhaustive
 async def test_without_an_earlier_version_d_chooses_the_other_template(tmp_path: Path) -> None:
     async with reviewing(service(), tmp_path) as driven:
         await driven.reaches("Comparing", "D")
@@ -336,6 +338,7 @@ async def test_a_plan_is_shown_with_what_it_may_spend_and_changes_nothing(tmp_pa
         await driven.reaches("runwatch templates apply starter", "down", "enter")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("read_only", [False, True])
 async def test_a_plan_that_cannot_be_applied_says_beside_its_next_action_that_enter_runs_it(
     tmp_path: Path, read_only: bool

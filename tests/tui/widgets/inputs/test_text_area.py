@@ -101,6 +101,7 @@ async def test_a_pasted_text_keeps_its_lines_and_is_sent_exactly_as_the_dialog_s
     assert loads(heard.body)["artifact"]["content"] == TEXT
 
 
+@pytest.mark.exhaustive
 async def test_a_text_of_blanks_alone_counts_as_none(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         form, _ = await at_text(driven)
@@ -162,6 +163,7 @@ def test_the_visual_editor_comes_first_and_keeps_its_words() -> None:
     assert words == ["-c", "a b"]
 
 
+@pytest.mark.exhaustive
 async def test_the_form_says_when_no_editor_can_be_opened(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         _, field = await at_text(driven)

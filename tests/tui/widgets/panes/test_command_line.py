@@ -172,6 +172,7 @@ async def test_a_record_is_opened_by_a_part_of_its_name(tmp_path: Path) -> None:
         await driven.shows(re.compile("▸ open arm_1 +saved model GPT nine"))
 
 
+@pytest.mark.exhaustive
 async def test_a_long_id_is_cut_in_its_middle(tmp_path: Path) -> None:
     long = "ex_01M8100000000000000000000000RMG1"
     async with console(ScriptedService(runs=[run(long, "failed")]), tmp_path, size=NARROW, until="RMG1") as driven:
@@ -259,6 +260,7 @@ async def test_a_third_of_the_window_has_suggestions_and_pages_reach_all(
         assert driven.lines[first(driven) + 1] == start
 
 
+@pytest.mark.exhaustive
 async def test_what_a_command_does_is_whole_in_the_narrowest_frame(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         commands = list(list_commands(driven.app))
@@ -326,6 +328,7 @@ async def test_only_what_works_where_the_focus_was_is_offered(tmp_path: Path) ->
         assert "events: wrap" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_suggested_command_is_said_whole_in_80_columns(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 24)) as driven:
         await driven.press("colon")
@@ -335,6 +338,7 @@ async def test_a_suggested_command_is_said_whole_in_80_columns(tmp_path: Path) -
         await driven.shows("✗ did you mean compliance? unknown command")
 
 
+@pytest.mark.exhaustive
 async def test_profiles_opens_the_menu_of_profiles(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.say("profiles")
@@ -453,6 +457,7 @@ async def test_times_are_shown_in_the_way_that_was_asked_for(tmp_path: Path) -> 
         assert "no time never; known: relative, local, utc" in driven.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("typed", ["theme light", "light"])
 async def test_a_part_of_a_theme_is_enough(tmp_path: Path, typed: str) -> None:
     async with console(service(), tmp_path) as driven:

@@ -44,6 +44,7 @@ async def test_letters_lead_to_a_row_a_tab_and_a_pane(tmp_path: Path) -> None:
         assert driven.focused is driven.app.screen.query_one("#policy")
 
 
+@pytest.mark.exhaustive
 async def test_labels_leave_a_cell_between_tabs_that_are_close_together(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=(200, 50), until="Summary") as driven:
         driven.app.screen.query_one("#detail").styles.width = 54

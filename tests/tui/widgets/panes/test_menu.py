@@ -189,6 +189,7 @@ async def test_events_and_receipt_open_their_view(steps: int, tab: str, tmp_path
         assert detail.has_focus_within
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_ends_while_the_menu_is_open_is_not_cancelled(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("full_stop", "down")
