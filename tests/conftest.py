@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import isfunction
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -87,6 +88,15 @@ def pytest_collection(session: pytest.Session) -> None:
             # What is wrong with a module is reported when it is collected.
             with contextlib.suppress(Exception, pytest.skip.Exception):
                 import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
+    """In a short run of everything, make nothing of a test that it leaves out."""
+    config = collector.config
+    if isfunction(obj) and name.startswith("test_") and is_short(config) and is_of_everything(config):
+        return [] if any(mark.name == "exhaustive" for mark in getattr(obj, "pytestmark", [])) else None
+    return None
 
 
 @pytest.hookimpl(wrapper=True)

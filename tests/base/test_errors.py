@@ -12,6 +12,7 @@ from runwatch.base import errors
 from runwatch.base.errors import SettingsError
 
 ENTRY = re.compile(r"(?P<lead>[│├└─ ]*)(?P<name>[A-Z]\w+)(?: {2,}(?P<text>.+))?$")
+WITH_PARENT = re.compile(r"^ *class \w+\((?!Protocol|Enum|StrEnum|IntEnum|NamedTuple|TypedDict)", re.MULTILINE)
 
 
 def drawn() -> dict[str, str]:
@@ -34,10 +35,13 @@ def drawn() -> dict[str, str]:
 def real() -> dict[str, ast.ClassDef]:
     """The definition of every class of the tree, anywhere in the package."""
     found: dict[str, ast.ClassDef] = {}
+    texts = [path.read_text("utf-8") for path in sorted(Path(runwatch.__path__[0]).rglob("*.py"))]
+    # To parse a module takes long, and most have no class with a parent.
     classes = [
         node
-        for path in sorted(Path(runwatch.__path__[0]).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for text in texts
+        if WITH_PARENT.search(text)
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef)
     ]
     while True:

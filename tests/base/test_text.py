@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -30,17 +31,27 @@ def can_act(character: str) -> bool:
 
 
 @cache
-def every_character() -> str:
-    """Each character by itself: a letter between two of them keeps marks from adding up."""
-    return "a".join(map(chr, range(0x110000)))
+def characters(planes: Sequence[int]) -> str:
+    """Each character of these planes by itself: a letter between two of them keeps marks from adding up."""
+    return "a".join(chr(0x10000 * plane + place) for plane in planes for place in range(0x10000))
 
 
-def test_no_character_that_a_terminal_could_act_on_is_left_in_a_line() -> None:
-    assert [hex(ord(left)) for left in set(clean_line(every_character())) if can_act(left)] == []
+each_plane = pytest.mark.parametrize(
+    "planes",
+    # Unicode has nothing but ideographs, private characters and unused places in the others.
+    [(0, 1, 14), pytest.param(tuple(range(17)), marks=pytest.mark.exhaustive)],
+    ids=["with characters that act", "all"],
+)
 
 
-def test_a_block_keeps_newlines_and_nothing_else_that_acts() -> None:
-    assert {left for left in set(clean_block(every_character())) if can_act(left)} == {"\n"}
+@each_plane
+def test_no_character_that_a_terminal_could_act_on_is_left_in_a_line(planes: Sequence[int]) -> None:
+    assert [hex(ord(left)) for left in set(clean_line(characters(planes))) if can_act(left)] == []
+
+
+@each_plane
+def test_a_block_keeps_newlines_and_nothing_else_that_acts(planes: Sequence[int]) -> None:
+    assert {left for left in set(clean_block(characters(planes))) if can_act(left)} == {"\n"}
 
 
 @given(ANY)
