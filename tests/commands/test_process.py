@@ -126,6 +126,7 @@ def test_a_usage_error_in_json_is_one_json_line(cli: Cli) -> None:
         assert json.loads(outcome.errors)["exit_code"] == 2
 
 
+@pytest.mark.exhaustive
 def test_a_reader_that_closes_its_pipe_ends_the_command_quietly(cli: Cli, tmp_path: Path) -> None:
     service = ScriptedService(runs=[run(f"ex_{number}", "completed") for number in range(3000)])
     with running_service(service) as running:
@@ -160,6 +161,7 @@ def test_a_full_disk_is_no_success(cli: Cli) -> None:
     assert b"cannot be written" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_watch_in_a_pipe_gives_every_event_when_it_happens(live: tuple[Cli, ScriptedService]) -> None:
     cli, service = live
     with cli.running("runs", "watch", "ex_1", "--json", env=BUFFERED) as process:
@@ -230,6 +232,7 @@ def test_a_cancel_asks_on_a_terminal(live: tuple[Cli, ScriptedService]) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.exhaustive
 def test_a_question_can_be_interrupted(live: tuple[Cli, ScriptedService]) -> None:
     cli, service = live
     with Terminal(cli.command("runs", "cancel", "ex_1"), env=cli.environment) as terminal:
@@ -267,6 +270,7 @@ def test_the_key_of_a_source_is_typed_hidden_or_left_to_a_browser(live: tuple[Cl
         assert b"The private address still works" in terminal.raw
 
 
+@pytest.mark.exhaustive
 def test_a_table_on_a_terminal_fits_its_width_and_keeps_the_ids_whole(live: tuple[Cli, ScriptedService]) -> None:
     cli, service = live
     long_id = "ex_01HXE0000000000000000000000000000001"

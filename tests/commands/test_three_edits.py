@@ -131,6 +131,7 @@ def test_a_shell_completes_its_words_and_options(cli: Cli, words: list[str], off
     assert (done.stdout.strip(), done.stderr) == (offered, "")
 
 
+@pytest.mark.exhaustive
 async def test_its_ids_are_completed_from_what_the_console_has_seen(cli: Cli, tmp_path: Path) -> None:
     database = Database.open(tmp_path / "runwatch-data" / find_paths().database.name)
     found = [Gadget(raw) for raw in GADGETS]

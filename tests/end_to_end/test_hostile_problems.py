@@ -119,6 +119,7 @@ def test_hostile_ids_go_to_the_service_as_they_are_and_come_back_plain(cli: Cli,
     assert asked == {("v1", "executions", text, "events") for text in TYPED}
 
 
+@pytest.mark.exhaustive
 def test_an_id_that_would_be_another_path_is_refused_and_not_sent(cli: Cli, service: ScriptedService) -> None:
     before = len(service.heard)
     for dots in (".", ".."):
@@ -126,6 +127,7 @@ def test_an_id_that_would_be_another_path_is_refused_and_not_sent(cli: Cli, serv
     assert [heard for heard in service.heard[before:] if heard.head.path != "/v1/account"] == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMATS)
 def test_hostile_ids_on_the_watch_list_are_listed_plainly(cli: Cli, form: str) -> None:
     lines = [text for text in TYPED if text.strip() == text and len(text.splitlines()) == 1]

@@ -133,6 +133,7 @@ def test_a_hostile_answer_to_a_write_is_printed_plainly(cli: Cli, form: str) -> 
         assert records_of(submit, form) == [whole("run", execution_id=RUN_ID, status="completed")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_doctor_looks_at_a_hostile_service_plainly(cli: Cli, form: str) -> None:
     assert_plain(cli("doctor", "--format", form))

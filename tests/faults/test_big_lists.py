@@ -133,6 +133,7 @@ async def test_a_long_list_that_is_left_and_opened_again_is_made_of_the_same_row
         assert all(one is other for one, other in zip(before, after, strict=True))
 
 
+@pytest.mark.exhaustive
 async def test_another_long_list_takes_the_place_of_all_rows(tmp_path: Path) -> None:
     answers = body(range(MANY)), body(range(MANY, 2 * MANY), "failed")
     async with console(service(*answers), tmp_path, open_at="receipts") as driven:
@@ -212,6 +213,7 @@ async def test_a_long_list_is_exported_whole(tmp_path: Path) -> None:
         assert '"execution_id":"ex_199"' in lines[-1]
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_fails_on_a_long_list_does_not_stop_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +294,7 @@ async def test_rows_are_shown_as_they_are_found_and_then_all_of_them(
         await lists(driven, MANY // 2)
 
 
+@pytest.mark.exhaustive
 async def test_without_a_filter_all_rows_are_there_at_once_while_a_search_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +323,7 @@ async def test_typing_on_searches_only_what_was_found(tmp_path: Path, monkeypatc
         assert searches.sizes == [MANY, MANY // 2, MANY // 2, MANY]
 
 
+@pytest.mark.exhaustive
 async def test_a_word_that_gets_shorter_keeps_what_it_has_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +342,7 @@ async def test_a_word_that_gets_shorter_keeps_what_it_has_found(
         await lists(driven, MANY)
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_is_closed_while_it_searches_says_so_and_shows_no_other_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -456,6 +456,7 @@ async def test_a_credential_reference_that_names_nothing_is_refused(local: Local
         assert fields(check(answer, "validation_failed")) == ["credential_ref"]
 
 
+@pytest.mark.exhaustive
 async def test_a_credential_reference_follows_the_rotation_of_its_connection(local: Local) -> None:
     async with ModelServer(models=("tiny-1",), key=SECRET) as server:
         older, _ = await two_connections(local, server)

@@ -197,6 +197,7 @@ async def test_keys_and_secrets_made_with_an_idempotency_key_are_nowhere_in_plai
     assert plain_files(data_dir, *values) == []
 
 
+@pytest.mark.exhaustive
 def test_a_start_says_what_cannot_be_opened(data_dir: Path, told: Json, tmp_path: Path) -> None:
     for file in (data_dir / "secrets").iterdir():
         file.write_bytes(MASTER_KEYS.seal(file.read_bytes(), file.name))

@@ -122,6 +122,7 @@ async def test_a_run_whose_time_ran_out_while_nothing_ran_expires_at_the_next_st
         check_echo_receipt(await service.get(f"/v1/receipts/{run_id}"), "expired")
 
 
+@pytest.mark.exhaustive
 async def test_many_runs_at_once_all_become_final(local: Local) -> None:
     answers = await asyncio.gather(*(local.submit(key=f"k{number}") for number in range(60)))
     await local.context.engine.settled()

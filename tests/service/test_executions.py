@@ -100,6 +100,7 @@ async def test_a_page_that_ends_with_the_list_has_no_next_one(held: Local) -> No
     assert (len(ids(page)), page["next_cursor"]) == (3, None)
 
 
+@pytest.mark.exhaustive
 async def test_a_list_without_a_limit_has_fifty_items(held: Local) -> None:
     for _ in range(51):
         await held.submit()

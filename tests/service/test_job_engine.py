@@ -140,6 +140,7 @@ async def test_a_cancelled_run_drops_its_call(jobs: Jobs) -> None:
         assert (await ended(work.service, run_id))["status"] == "cancelled"
 
 
+@pytest.mark.exhaustive
 async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: Jobs) -> None:
     async with jobs.work(max_runs=2) as work:
         database, tenant_id = work.service.context.database, await work.tenant()
@@ -155,6 +156,7 @@ async def test_runs_that_wait_for_their_organizations_limit_take_no_place(jobs: 
             assert (await ended(work.service, run_id))["status"] == "completed"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("max_runs", [0, 1])
 async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, max_runs: int) -> None:
     monkeypatch.setattr(job_engine, "OVERDUE_S", -100.0)

@@ -168,6 +168,7 @@ async def test_a_lost_file_ends_the_key_that_was_in_it_and_no_other(serving: Ser
         assert await me(service, other["key"]) == other["api_key_id"]
 
 
+@pytest.mark.exhaustive
 @on_file
 async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
@@ -262,6 +263,7 @@ def test_a_key_that_was_revoked_before_it_was_taken_up_stays_out() -> None:
         keys.principal_of(["Bearer solverapi_test_x"])
 
 
+@pytest.mark.exhaustive
 async def test_many_keys_at_once_all_work(local: Local) -> None:
     answers: list[httpx.Response] = await asyncio.gather(*(local.http.post("/v1/api-keys") for _ in range(20)))
     assert len({await me(local, answer.json()["key"]) for answer in answers}) == 20

@@ -209,6 +209,7 @@ async def test_a_run_that_waits_too_long_expires(queueing: LiveWork) -> None:
     assert await status_of(queueing.service, first) == "running"
 
 
+@pytest.mark.exhaustive
 async def test_test_runs_take_turns_too(queueing: LiveWork) -> None:
     service = queueing.service
     clock = service.fake_clock

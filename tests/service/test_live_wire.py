@@ -158,6 +158,7 @@ async def test_a_provider_that_says_its_time_is_over_expires_nothing_and_fallbac
     assert (run["spend_usd"], run["known_spend_usd"], run["unknown_calls"]) == (None, 0.022, 1)
 
 
+@pytest.mark.exhaustive
 async def test_usage_that_comes_with_an_answer_without_choices_is_counted(
     serving: Serving, server: ModelServer
 ) -> None:

@@ -129,6 +129,7 @@ def test_from_every_version_a_file_gets_the_declared_tables_and_keeps_its_rows(
     assert not backup_of(path).exists()
 
 
+@pytest.mark.exhaustive
 def test_a_file_of_an_unreleased_version_that_has_some_tables_already_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     open_and_close(path)
@@ -252,6 +253,7 @@ def test_a_change_of_the_tables_without_a_revision_is_found(path: Path, change: 
         assert_declared(path, declared)
 
 
+@pytest.mark.exhaustive
 def test_a_missing_revision_is_written_out(path: Path) -> None:
     open_and_close(path)
     declared = MetaData()

@@ -204,6 +204,7 @@ async def test_a_model_that_two_connections_serve_is_defined_once(local: Local) 
     assert first.deployments["a"]["model_deployment_id"] != second.deployments["a"]["model_deployment_id"]
 
 
+@pytest.mark.exhaustive
 async def test_the_sample_sources_serve_models_of_every_lifecycle_and_retired_ones_are_not_in_the_catalog(
     serving: Serving,
 ) -> None:

@@ -53,6 +53,7 @@ async def test_a_source_without_a_list_is_tested_by_one_smallest_call_and_run(lo
         assert arm["status"] == "ready"
 
 
+@pytest.mark.exhaustive
 async def test_a_later_sync_and_test_keep_the_named_models(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
         path, _ = await connect_named(local, server, "tiny-1")
@@ -171,6 +172,7 @@ async def test_a_model_that_fails_leaves_the_others_usable_and_can_be_taken_off(
             assert fields(problem) == ["remove"]
 
 
+@pytest.mark.exhaustive
 async def test_a_listed_model_that_a_user_removed_stays_off_until_it_is_added_again(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
         path, _ = await connect_named(local, server, "tiny-1")

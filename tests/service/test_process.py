@@ -189,6 +189,7 @@ def on_socket(service: Local) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=file.base_url, headers=headers, transport=transport, timeout=30)
 
 
+@pytest.mark.exhaustive
 @on_file
 async def test_the_socket_of_a_killed_service_is_replaced_at_the_next_start(
     serving: Serving, data_dir: Path, start: list[Process]

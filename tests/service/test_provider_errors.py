@@ -99,6 +99,7 @@ async def test_attempt_and_error_say_how_long_the_provider_asked_to_wait(serving
     assert len(server.bodies) == 2
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_fell_back_quotes_the_first_provider(serving: Serving, server: ModelServer) -> None:
     async with serving() as service:
         await save_all(service, server)
@@ -108,6 +109,7 @@ async def test_a_run_that_fell_back_quotes_the_first_provider(serving: Serving, 
     assert [(error["attempt"], error["message"]) for error in run["provider_errors"]] == [(1, WORDS)]
 
 
+@pytest.mark.exhaustive
 async def test_a_run_without_a_refused_call_has_no_such_member(serving: Serving, server: ModelServer) -> None:
     async with serving() as service:
         await save_all(service, server)

@@ -197,6 +197,7 @@ async def test_keys_are_in_one_private_file_and_nowhere_else(sample: Local) -> N
     assert b"sample-source-key" not in (directory / "service.db").read_bytes()
 
 
+@pytest.mark.exhaustive
 async def test_the_same_seed_makes_the_same_past_and_another_seed_another(tmp_path: Path) -> None:
     first = await make(tmp_path / "one")
     names = {key["api_key_id"]: key["display_name"] for key in first["api_keys"]}
@@ -210,6 +211,7 @@ async def test_the_same_seed_makes_the_same_past_and_another_seed_another(tmp_pa
     assert len(other["runs"]) == len(first["runs"]) == LEAST + history.LABS_RUNS
 
 
+@pytest.mark.exhaustive
 async def test_a_past_that_comes_to_no_end_is_not_begun_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError

@@ -52,6 +52,7 @@ async def test_one_template_is_eligible_and_two_are_blocked_for_a_reason(sample:
     assert {each["catalog_row"] for each in (await templates(sample)).values()} == {None}
 
 
+@pytest.mark.exhaustive
 async def test_testing_and_syncing_the_untested_connection_opens_the_byok_template(sample: Local) -> None:
     connections = (await sample.get("/v1/source-connections"))["connections"]
     (untested,) = [each for each in connections if each["test_state"] == "untested"]
@@ -109,6 +110,7 @@ async def test_sample_credit_opens_the_pool_up_to_a_selected_model(sample: Local
     )
 
 
+@pytest.mark.exhaustive
 async def test_too_little_credit_leaves_the_pool_closed(sample: Local) -> None:
     await top_up(sample, 0.2)
     assert await blocked_by(sample, "pooled-open-model") == [("pool_not_entitled", "top_up_in_billing")]
@@ -118,6 +120,7 @@ async def test_too_little_credit_leaves_the_pool_closed(sample: Local) -> None:
     assert await blocked_by(sample, "pooled-open-model") == []
 
 
+@pytest.mark.exhaustive
 async def test_a_frozen_balance_covers_nothing(sample: Local) -> None:
     await top_up(sample)
     await set_limits(sample, is_frozen=True)
@@ -172,6 +175,7 @@ async def test_a_keyless_sample_connection_is_nobodys_own_account(serving: Servi
         assert await blocked_by(local, "pooled-open-model") == [("pool_not_entitled", "top_up_in_billing")]
 
 
+@pytest.mark.exhaustive
 async def test_live_runs_are_taken_from_the_credit_once_there_is_some(sample: Local) -> None:
     free = await sample.finished((await sample.submit(echo_body(mode="live")))["execution_id"])
     assert free["status"] == "completed"

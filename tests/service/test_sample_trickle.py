@@ -56,6 +56,7 @@ async def test_runs_come_and_go_while_the_user_watches(serving: Serving) -> None
         assert used[runner["api_key_id"]] in {run["created_at"] for run in await quiet(local)}
 
 
+@pytest.mark.exhaustive
 async def test_nothing_comes_when_nobody_has_called_for_a_minute(serving: Serving) -> None:
     clock = FakeClock()
     async with serving(clock, sample=True, sample_runs=1, sample_trickle=True) as local:
@@ -77,6 +78,7 @@ async def test_it_does_not_keep_an_idle_service_from_ending(serving: Serving) ->
         assert local.running.stop.is_set()
 
 
+@pytest.mark.exhaustive
 async def test_there_are_a_few_live_runs_at_most(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), sample=True, sample_runs=1) as local:
         trickle = BackgroundRuns(local.context, Random(1))

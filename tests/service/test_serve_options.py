@@ -32,6 +32,7 @@ def test_limits_and_sign_ups_are_set_on_the_command_line(tmp_path: Path) -> None
         assert answer.status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_spent_quota_is_met_with_an_option_that_the_help_shows(tmp_path: Path) -> None:
     policy = {"data_classes": ["public"], "budget": {"max_cost_usd": 0.1, "max_runtime_s": 60}}
     body = {"mode": "echo", "task": {"objective": "Say hello"}, "policy": policy}
@@ -43,6 +44,7 @@ def test_a_spent_quota_is_met_with_an_option_that_the_help_shows(tmp_path: Path)
         check(answer, "quota_exceeded")
 
 
+@pytest.mark.exhaustive
 def test_without_options_nobody_signs_up_and_nothing_is_limited(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path / "service") as service:
         headers = {"Authorization": f"Bearer {service.api_key}"}

@@ -317,6 +317,7 @@ async def test_a_rotation_takes_only_a_handoff_of_the_same_address(local: Local)
     assert (await local.get(saved.path))["binding_revision"] == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_server_of_a_user_goes_from_no_key_to_one_and_back(local: Local, data_dir: Path) -> None:
     async with ModelServer() as server:
         saved = await save(local, server, secret=None)
@@ -391,6 +392,7 @@ async def test_the_handles_in_use_are_those_of_the_secrets(local: Local, data_di
     assert len(handles) == 2
 
 
+@pytest.mark.exhaustive
 async def test_a_connection_survives_a_restart(serving: Serving) -> None:
     async with ModelServer(key=SECRET) as server:
         async with serving() as service:

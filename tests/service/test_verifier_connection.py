@@ -276,6 +276,7 @@ async def test_a_promotion_whose_answer_was_lost_is_answered_again(near: Local, 
     assert len(endpoint.heads) == calls
 
 
+@pytest.mark.exhaustive
 async def test_two_tests_at_once_take_the_key_into_use_once(near: Local, place: str) -> None:
     staged = await stage(near, place)
     answers = await asyncio.gather(*(promote(near, place, staged) for _ in range(4)))
@@ -334,6 +335,7 @@ async def test_a_revoked_key_is_destroyed_and_the_check_is_degraded(near: Local,
     assert endpoint.authorizations[-1] is None
 
 
+@pytest.mark.exhaustive
 async def test_a_lost_revocation_that_is_sent_again_spares_the_key_that_came_since(near: Local, place: str) -> None:
     await connect(near, place)
     await revoke(near, place, operation_key="stop.1")
@@ -392,6 +394,7 @@ async def test_a_retired_check_leaves_no_key_behind(near: Local, place: str) -> 
     assert kept_secrets(near) == 0
 
 
+@pytest.mark.exhaustive
 async def test_what_a_crash_left_to_destroy_is_destroyed_at_the_next_start(serving: Serving, endpoint: Dock) -> None:
     async with serving(allow_loopback_checks=True) as first:
         place = f"{PATH}/{(await registered(first, endpoint.url))['verifier_id']}"
@@ -412,6 +415,7 @@ async def test_a_key_that_a_crash_left_without_a_row_is_gone_after_the_next_star
         assert kept_secrets(second) == 0
 
 
+@pytest.mark.exhaustive
 async def test_a_key_in_use_survives_a_restart(serving: Serving, endpoint: Dock) -> None:
     async with serving(allow_loopback_checks=True) as first:
         place = f"{PATH}/{(await registered(first, endpoint.url))['verifier_id']}"

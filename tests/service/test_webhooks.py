@@ -301,6 +301,7 @@ async def test_a_service_that_may_not_reach_this_machine_does_not(serving: Servi
             assert receiver.taken == []
 
 
+@pytest.mark.exhaustive
 async def test_a_lost_secret_fails_the_delivery_by_name(near: Local, data_dir: Path) -> None:
     async with Receiver() as receiver:
         hook = await add(near, receiver.url)
@@ -332,6 +333,7 @@ async def test_deliveries_go_on_after_the_database_failed(near: Local, monkeypat
         assert PAUSE_S in clock.sleeps
 
 
+@pytest.mark.exhaustive
 async def test_deliveries_are_paged_newest_first(near: Local) -> None:
     async with Receiver() as receiver:
         hook = await add(near, receiver.url)
@@ -415,6 +417,7 @@ async def test_a_webhook_is_stored_with_a_handle_in_place_of_its_secret(local: L
     assert secret.reveal() == hook["secret"]
 
 
+@pytest.mark.exhaustive
 async def test_a_receiver_that_hangs_holds_back_no_other(near: Local) -> None:
     bearer, _ = await near.add_key(await other_tenant(near))
     runs = 2 * AT_ONCE // webhooks.WEBHOOKS_EACH + RECEIVER_AT_ONCE

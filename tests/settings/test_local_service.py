@@ -212,6 +212,7 @@ def test_a_child_that_ends_leaves_its_last_words_cleaned(data_dir: Path, monkeyp
     assert str(data_dir / "log" / "serve.err") in (caught.value.hint or "")
 
 
+@pytest.mark.exhaustive
 def test_the_last_words_are_those_of_this_start_and_not_endless(data_dir: Path) -> None:
     for _ in range(2):
         with pytest.raises(LocalServiceError) as caught:

@@ -129,6 +129,7 @@ async def test_five_requests_a_minute(tmp_path: Path) -> None:
         await look(driven, "five-a-minute-over")
 
 
+@pytest.mark.exhaustive
 async def test_every_frame_says_when_it_is_read_at_five_requests_a_minute(tmp_path: Path) -> None:
     service = AwkwardService(account=account(quota={"rate_limit_rpm": 5}))
     waits = re.compile(r"waits for the request limit, reads in (\d+) s")
@@ -256,6 +257,7 @@ async def test_a_replay_stops_with_a_service_that_dies(tmp_path: Path) -> None:
         assert f"REPLAY  {at} of" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_replay_opened_while_a_service_is_dead_is_not_live(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:

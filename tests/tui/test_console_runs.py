@@ -372,6 +372,7 @@ async def test_the_frame_names_the_column_of_the_order_even_one_not_shown_and_wh
 # The mouse, and windows of every width.
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_without_a_match_leaves_nothing_of_the_run_in_the_detail(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         screen = driven.app.screen
@@ -958,6 +959,7 @@ async def test_a_read_only_profile_says_so_and_sends_nothing(tmp_path: Path) -> 
         assert driven.service.requests("POST") == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", ["f2", "ctrl+enter"])
 async def test_one_key_reviews_a_form_from_any_field(tmp_path: Path, key: str) -> None:
     async with console(noon.service(), tmp_path, size=(120, 36), until="8f21") as driven:

@@ -92,6 +92,7 @@ async def test_a_detail_has_the_room_that_its_list_does_not_need(
         await driven.until(lambda: detail.outer_size.width == cells, f"a detail of {cells} cells")
 
 
+@pytest.mark.exhaustive
 async def test_proposals_say_the_name_of_their_saved_model_and_are_found_by_it(tmp_path: Path) -> None:
     offered = service()
     shown = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from runwatch.tui.screens.base.list_screen import ListScreen
 from runwatch.tui.sources.list_model import FILTER_AGAIN_S
 from tests.support.builders import account, run
@@ -50,6 +52,7 @@ async def test_a_filter_looks_in_the_rest_of_the_list(tmp_path: Path) -> None:
         assert not listing.is_under_way, "a long list is not searched again every second"
 
 
+@pytest.mark.exhaustive
 async def test_esc_stops_reading_on_before_it_clears_the_filter(tmp_path: Path) -> None:
     service = many(failed=0)
     async with console(service, tmp_path, open_at="runs") as driven:

@@ -112,6 +112,7 @@ async def test_a_side_that_is_refused_says_why_and_the_list_goes_on(tmp_path: Pa
         await driven.comes("generation")
 
 
+@pytest.mark.exhaustive
 async def test_sides_of_checks_and_agents_say_what_is_missing_and_lead_on(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:
         await side(driven, "verifiers", "Test")

@@ -96,6 +96,7 @@ class Ending:
 PAGE_OF_ANOTHER_SERVER = Said(404, b"<html>nothing here</html>", "text/html")
 
 
+@pytest.mark.exhaustive
 async def test_forty_live_runs_and_an_open_tail_on_sixty_requests_a_minute(tmp_path: Path) -> None:
     ticking = Ticking(FORTY[0])
     async with watching(limited(ticking=ticking), tmp_path) as watch:
@@ -170,6 +171,7 @@ async def test_live_runs_far_below_the_newest_page_are_read_one_by_one(tmp_path:
         assert not any("cursor" in heard.head.query for heard in service.heard[asked:])
 
 
+@pytest.mark.exhaustive
 async def test_one_live_run_far_down_does_not_have_the_others_read_one_by_one(tmp_path: Path) -> None:
     far = 5_000
     service = LimitedService(runs=completed("ex_", far + 1), account=account(quota=None))
@@ -380,6 +382,7 @@ async def test_a_key_that_may_not_read_runs_is_not_tried_again_until_the_user_as
         assert watch.session.store.collection("work", "run").failure is None
 
 
+@pytest.mark.exhaustive
 async def test_a_service_that_is_down_is_asked_ever_more_seldom_but_for_ever(tmp_path: Path) -> None:
     service = limited(clock=FakeClock(manual=True, chances=[0.5]))
     async with watching(service, tmp_path) as watch:

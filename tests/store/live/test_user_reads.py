@@ -143,6 +143,7 @@ async def test_a_service_that_is_gone_is_noticed_and_its_return_is_seen_within_f
         assert collection.failure is None
 
 
+@pytest.mark.exhaustive
 async def test_a_list_behind_error_pages_is_asked_less_and_less_often(tmp_path: Path) -> None:
     service = many()
     service.say("GET", "/v1/receipts", Said(502, b"<html>gone</html>", content_type="text/html"))

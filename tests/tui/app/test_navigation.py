@@ -124,6 +124,7 @@ async def test_every_screen_comes_back(tmp_path: Path) -> None:
         assert isinstance(seen[-1], SettingsScreen)
 
 
+@pytest.mark.exhaustive
 async def test_the_key_that_quits_goes_back_from_a_followed_view_and_quits_a_named_one(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.reaches("q quit", "8", "H")

@@ -166,6 +166,7 @@ async def test_pins_are_renamed_moved_and_removed_in_their_list(tmp_path: Path) 
         await driven.until(lambda: bar(driven) == "1 nightly", "the pin to go")
 
 
+@pytest.mark.exhaustive
 async def test_a_form_is_not_left_for_a_pin(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)

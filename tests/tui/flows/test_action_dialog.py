@@ -104,6 +104,7 @@ async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
         await driven.opens(ConfirmDialog)
 
 
+@pytest.mark.exhaustive
 async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_path: Path) -> None:
     async with console(service(arms=[resources.arm()]), tmp_path, size=(80, 20), open_at="arms") as driven:
         await driven.shows("Ember 7B Instruct")
@@ -357,6 +358,7 @@ async def test_a_form_whose_write_is_on_its_way_says_so_and_sends_it_once(
         assert len(driven.service.requests("POST", "/v1/executions")) == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_write_that_another_process_sends_has_no_known_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,6 +168,7 @@ async def test_the_form_for_a_server_that_wants_a_key_asks_for_one(tmp_path: Pat
         assert fields_of(driven) == ("openai_compatible", "api_key", "http://127.0.0.1:8000/v1", "openai_chat")
 
 
+@pytest.mark.exhaustive
 async def test_a_server_that_answers_slowly_is_told_and_may_be_connected_all_the_same(tmp_path: Path) -> None:
     async with local(finding(OLLAMA, SLOW), tmp_path) as driven:
         await driven.reaches("Model servers   enter connects one", "M")

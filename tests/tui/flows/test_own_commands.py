@@ -104,6 +104,7 @@ async def test_a_question_shows_the_words_that_will_run(tmp_path: Path) -> None:
         assert "{" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_output_is_shown_as_it_comes_and_a_cursor_at_its_end_follows_it(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

@@ -135,6 +135,7 @@ async def test_the_address_goes_into_no_file_no_store_and_no_other_screen(tmp_pa
     assert left == []
 
 
+@pytest.mark.exhaustive
 async def test_a_repeated_answer_names_no_address_and_says_so(tmp_path: Path) -> None:
     async with console(check_service(None), tmp_path, size=SIZE, open_at="verifiers") as driven:
         await ask_for_page(driven)
@@ -153,6 +154,7 @@ async def test_an_address_that_is_neither_secure_nor_local_is_not_opened_from_he
         assert driven.app.screen.query("#page-copy")
 
 
+@pytest.mark.exhaustive
 async def test_a_browser_that_does_not_open_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def open_none(_: str, __: Path) -> None:
         raise RunwatchError("No browser could be opened", detail="copy the address into one instead")
@@ -165,6 +167,7 @@ async def test_a_browser_that_does_not_open_is_reported(tmp_path: Path, monkeypa
         await driven.shows(ADDRESS)
 
 
+@pytest.mark.exhaustive
 async def test_how_far_it_is_is_looked_for_again_after_a_failure(tmp_path: Path) -> None:
     made = check_service()
     made.say("GET", f"{CHECK}/connection", Said(404, problem("not_found")))

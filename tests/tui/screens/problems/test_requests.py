@@ -46,6 +46,7 @@ async def test_every_attempt_is_a_row_with_its_answer_as_soon_as_it_is_sent(tmp_
         await driven.shows("/v1/executions/ex_later")
 
 
+@pytest.mark.exhaustive
 async def test_a_list_without_a_row_offers_nothing_to_copy(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="requests") as driven:
         await driven.shows("copy curl")

@@ -101,6 +101,7 @@ async def test_one_profile_alone_has_no_total(tmp_path: Path) -> None:
         check_golden("80x24/profiles-usage-one", below_bar(driven))
 
 
+@pytest.mark.exhaustive
 async def test_the_details_below_the_profiles_have_the_whole_width(tmp_path: Path) -> None:
     async with usage_of_both(tmp_path, work_service(), home_service(), (200, 50)) as driven:
         await together(driven)

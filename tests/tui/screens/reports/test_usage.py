@@ -180,6 +180,7 @@ async def test_one_screen_is_found_under_both_names(tmp_path: Path, said: str) -
         assert isinstance(driven.app.screen, UsageScreen)
 
 
+@pytest.mark.exhaustive
 async def test_an_invalid_period_is_put_right_where_periods_are_typed(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.say("account fortnight")
@@ -216,6 +217,7 @@ async def test_a_report_that_does_not_come_leaves_the_account_in_sight(tmp_path:
         assert "37 of 500" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_what_was_refused_is_asked_for_again_by_key(tmp_path: Path) -> None:
     async with console(service(usage=Said(404, problem("not_found"))), tmp_path) as driven:
         await driven.press("U")

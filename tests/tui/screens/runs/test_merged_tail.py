@@ -124,6 +124,7 @@ async def test_a_run_that_becomes_live_is_followed_too_and_one_that_ends_stays(t
         assert "Tail of 4 runs" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_run_that_ended_or_left_the_service_is_not_counted_as_live(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_tail(driven)

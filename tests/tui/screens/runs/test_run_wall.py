@@ -165,6 +165,7 @@ async def test_a_paused_wall_stays_as_it_is_until_it_goes_on(tmp_path: Path) -> 
         assert "PAUSED" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_esc_from_a_run_of_the_wall_shows_the_same_runs_again(tmp_path: Path) -> None:
     service = busy(2)
     async with console(service, tmp_path, until="ex_001") as driven:
