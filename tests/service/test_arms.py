@@ -250,6 +250,7 @@ async def test_a_model_that_is_gone_degrades_its_option_until_it_is_back(
     assert (back["status"], back["status_reason"], "route_availability" in back) == ("ready", None, False)
 
 
+@pytest.mark.exhaustive
 async def test_a_deprecated_model_stays_ready_and_says_since_when(serving: Serving) -> None:
     async with serving(FakeClock(manual=True)) as service, ModelServer() as server:
         clock = service.fake_clock
@@ -306,6 +307,7 @@ async def test_options_are_listed_newest_first_by_kind_and_status(local: Local, 
         assert fields(check(await local.http.get("/v1/arms", params=query), "validation_failed")) == list(query)
 
 
+@pytest.mark.exhaustive
 async def test_a_change_names_only_what_changes(local: Local, saved: Saved) -> None:
     arm = await model_arm(local, saved.deployments["tiny-1"])
     changed = await patch(local, arm, display_name="Second", cost_class="premium", kind="model", unknown=1)
@@ -320,6 +322,7 @@ async def test_a_change_names_only_what_changes(local: Local, saved: Saved) -> N
     assert await decisions(local, arm["arm_id"]) == ["registered", "changed", "changed", "changed", "changed"]
 
 
+@pytest.mark.exhaustive
 async def test_an_option_that_moves_to_another_model_is_held_against_that_one(serving: Serving) -> None:
     async with serving(sample=True) as service:
         models = (await save_sample(service, "sample_north")).deployments
@@ -354,6 +357,7 @@ async def test_a_change_that_cannot_be_is_refused_by_field(local: Local, change:
     assert await read(local, arm) == arm
 
 
+@pytest.mark.exhaustive
 async def test_a_disabled_option_stays_disabled(local: Local, saved: Saved) -> None:
     arm = await model_arm(local, saved.deployments["tiny-1"])
     path = f"/v1/arms/{arm['arm_id']}"
@@ -470,6 +474,7 @@ async def test_a_credential_reference_follows_the_rotation_of_its_connection(loc
     assert run["status"] == "completed"
 
 
+@pytest.mark.exhaustive
 async def test_a_stored_reference_that_names_another_connection_is_not_run(local: Local) -> None:
     async with ModelServer(models=("tiny-1",), key=SECRET) as server:
         _, newer = await two_connections(local, server)

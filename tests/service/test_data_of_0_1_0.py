@@ -78,6 +78,7 @@ async def test_it_opens_with_its_secrets_its_keys_and_its_runs(serving: Serving,
         assert (await service.http.get("/v1/account", headers=second)).status_code == 200
 
 
+@pytest.mark.exhaustive
 async def test_a_skill_that_it_called_ready_is_judged_by_its_text(serving: Serving, told: Json) -> None:
     async with serving() as service:
         skill = await service.get(f"/v1/arms/{told['skill_id']}")
@@ -98,6 +99,7 @@ async def test_its_secrets_are_sealed_at_the_first_start_and_stay_as_they_are_th
     assert sealed_files(data_dir) == first
 
 
+@pytest.mark.exhaustive
 async def test_a_plain_rest_of_a_write_that_was_cut_off_is_removed(
     serving: Serving, data_dir: Path, told: Json
 ) -> None:

@@ -168,6 +168,7 @@ async def test_a_run_without_a_driver_expires(jobs: Jobs, monkeypatch: pytest.Mo
         assert (run["status"], run["reason"]) == ("expired", "runtime_exceeded")
 
 
+@pytest.mark.exhaustive
 async def test_runs_of_a_service_without_jobs_go_on(jobs: Jobs, serving: Serving) -> None:
     async with jobs.work(max_runs=0) as work:
         run_id = (await work.service.submit())["execution_id"]
@@ -255,6 +256,7 @@ def log_outages(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixtur
     monkeypatch.setattr(logging.getLogger("runwatch"), "propagate", True)
 
 
+@pytest.mark.exhaustive
 async def test_a_call_that_ends_while_the_database_is_away_is_written_at_its_return_and_told_in_two_lines(
     jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -280,6 +282,7 @@ async def test_a_call_that_ends_while_the_database_is_away_is_written_at_its_ret
     assert len(work.providers.calls) == 1
 
 
+@pytest.mark.exhaustive
 async def test_a_service_ends_while_the_database_is_away_with_one_line(
     jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -159,6 +159,7 @@ async def test_a_restart_gives_the_owner_of_the_machine_a_key_and_leaves_all_oth
         assert await me(service, other["key"]) == other["api_key_id"]
 
 
+@pytest.mark.exhaustive
 async def test_a_lost_file_ends_the_key_that_was_in_it_and_no_other(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         lost, other = service.key, await mint(service)
@@ -181,6 +182,7 @@ async def test_a_database_from_before_the_files_key_was_noted_keeps_its_owner(se
         check(await service.http.get("/v1/account", headers=bearing(first)), "unauthenticated")
 
 
+@pytest.mark.exhaustive
 async def test_a_file_with_the_key_of_a_reader_is_given_an_owners(serving: Serving, data_dir: Path) -> None:
     async with serving() as service:
         reader = await mint(service, role="reader")

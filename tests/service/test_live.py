@@ -301,6 +301,7 @@ async def test_nothing_is_called_once_the_spend_has_reached_the_cap(work: LiveWo
     assert (run["status"], run["spend_usd"]) == ("completed", 9)
 
 
+@pytest.mark.exhaustive
 async def test_a_required_arm_runs_alone(work: LiveWork) -> None:
     await work.having(add_model, "ember", cost_class="economy")
     arm_id = await work.having(add_model, "atlas", cost_class="premium")
@@ -544,6 +545,7 @@ async def test_a_repaired_skill_becomes_a_proposal_without_prompt_or_output(work
     assert "Use five bullets.?\n[[/region:tone]]\nNo jargon.\n\nsentinel-objective" in repair.objective
 
 
+@pytest.mark.exhaustive
 async def test_the_next_run_uses_the_skill_that_an_approval_has_repaired(work: LiveWork) -> None:
     await work.having(add_model, "ember")
     skill_id = await work.having(add_skill)

@@ -104,6 +104,7 @@ async def test_a_model_is_called_and_its_output_checked(serving: Serving, server
     assert part["acted_on_eval"] == {"action": "gate", "outcome": "passed_gate"}
 
 
+@pytest.mark.exhaustive
 async def test_a_server_that_hangs_up_is_followed_by_the_next_model(
     serving: Serving, server: ModelServer, judge: Dock
 ) -> None:
@@ -137,6 +138,7 @@ def answer(status: int, value: object) -> Said:
     return Said(status, json.dumps(value).encode(), content_type="application/json")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "said", [answer(408, {"error": {"message": "Slow."}}), answer(200, {"error": {"code": 408}})], ids=["408", "200"]
 )
@@ -188,6 +190,7 @@ async def test_a_model_without_a_price_behind_a_key_costs_an_unknown_amount(
     assert part["cost"] == {"usd": 0, "input_tokens": 12, "output_tokens": 5, "calls": 1, "unknown_calls": 1}
 
 
+@pytest.mark.exhaustive
 async def test_a_check_that_fails_stops_the_run(serving: Serving, server: ModelServer, judge: Dock) -> None:
     async with serving(allow_loopback_checks=True) as service:
         await save_all(service, server)

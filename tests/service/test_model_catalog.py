@@ -91,6 +91,7 @@ async def test_a_catalog_entry_is_whole(local: Local) -> None:
     assert certification["certification_id"].startswith("cert_")
 
 
+@pytest.mark.exhaustive
 async def test_the_template_of_an_entry_is_a_body_that_registers_it(local: Local) -> None:
     async with ModelServer() as server:
         await save(local, server, secret=None)
@@ -98,6 +99,7 @@ async def test_the_template_of_an_entry_is_a_body_that_registers_it(local: Local
     assert (await post(local, "/v1/arms", entry["arm_registration_template"]))["status"] == "ready"
 
 
+@pytest.mark.exhaustive
 async def test_a_certification_keeps_its_id_until_what_it_certifies_changes(local: Local) -> None:
     async with ModelServer() as server:
         saved = await save(local, server, secret=None)
@@ -169,6 +171,7 @@ async def test_a_quote_that_cannot_be_is_refused_by_field(local: Local, change: 
     assert fields(check(await local.http.post("/v1/model-catalog/quote", json=body), "validation_failed")) == named
 
 
+@pytest.mark.exhaustive
 async def test_a_reader_may_ask_for_a_quote(local: Local) -> None:
     async with ModelServer() as server:
         saved = await save(local, server, secret=None)

@@ -85,6 +85,7 @@ async def test_a_connection_without_a_list_passes_its_test_once_a_named_model_an
         assert (kept["usable"], kept["endpoint"]["models"]) == (True, ["tiny-1"])
 
 
+@pytest.mark.exhaustive
 async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2")) as server:
         path, _ = await connect_named(local, server, "tiny-1")
@@ -94,6 +95,7 @@ async def test_a_key_that_may_not_call_a_new_model_keeps_the_connection_usable(l
         assert (kept["usable"], kept["endpoint"]["models"]) == (True, ["tiny-1"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
@@ -127,6 +129,7 @@ async def test_a_newly_named_model_whose_test_fails_changes_nothing_and_says_why
         assert [call["model"] for call in server.bodies[called:]] == ["tiny-2"]
 
 
+@pytest.mark.exhaustive
 async def test_a_failed_test_of_several_models_names_those_that_failed(local: Local) -> None:
     async with ModelServer(models=("tiny-1", "tiny-2"), has_list=False) as server:
         _, failed = await connect_named(local, server, "nope-1", "nope-2")

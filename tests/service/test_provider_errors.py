@@ -83,6 +83,7 @@ async def test_status_and_words_are_reported_as_far_as_the_provider_gave_them(
     assert (error["retention_expires_at"] is None) is (told[1] is None)
 
 
+@pytest.mark.exhaustive
 async def test_attempt_and_error_say_how_long_the_provider_asked_to_wait(serving: Serving, server: ModelServer) -> None:
     busy = Said(429, b"{}", headers=(("Retry-After", "20"),))
     async with serving() as service:

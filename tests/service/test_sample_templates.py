@@ -127,6 +127,7 @@ async def test_a_frozen_balance_covers_nothing(sample: Local) -> None:
     assert await blocked_by(sample, "pooled-open-model") == [("pool_not_entitled", "top_up_in_billing")]
 
 
+@pytest.mark.exhaustive
 async def test_the_plan_for_the_pool_names_no_account_of_the_customers(sample: Local) -> None:
     await top_up(sample)
     made = await plan(sample, template_id="pooled-open-model")
@@ -139,6 +140,7 @@ async def test_the_plan_for_the_pool_names_no_account_of_the_customers(sample: L
     assert named["model_deployment_id"] == made["model_deployment_id"]
 
 
+@pytest.mark.exhaustive
 async def test_the_page_says_that_no_money_moves_and_works_once(sample: Local) -> None:
     begun = await post(sample, TOP_UPS, {"amount_usd": 2.5})
     assert set(begun) == {"intent_id", "continue_url", "expires_at"}

@@ -70,6 +70,7 @@ async def test_nothing_comes_when_nobody_has_called_for_a_minute(serving: Servin
         assert len(await quiet(local)) > before, "a caller brings it back"
 
 
+@pytest.mark.exhaustive
 async def test_it_does_not_keep_an_idle_service_from_ending(serving: Serving) -> None:
     clock = FakeClock()
     async with serving(clock, sample=True, sample_runs=1, sample_trickle=True, idle_exit_s=600) as local:
@@ -89,6 +90,7 @@ async def test_there_are_a_few_live_runs_at_most(serving: Serving) -> None:
         assert len(runs) == AT_ONCE + 1
 
 
+@pytest.mark.exhaustive
 async def test_an_organization_that_may_not_submit_gets_no_runs(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), sample=True, sample_runs=1) as local:
         tenant_id = (await local.get("/v1/account"))["tenant_id"]
@@ -101,6 +103,7 @@ async def test_an_organization_that_may_not_submit_gets_no_runs(serving: Serving
         assert len(await all_runs(local)) == 1
 
 
+@pytest.mark.exhaustive
 async def test_it_ends_with_its_key(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), sample=True, sample_runs=1) as local:
         runner = next(key for key in told_keys(local.context.options.data_dir) if key["role"] == "runner")

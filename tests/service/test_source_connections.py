@@ -271,6 +271,7 @@ async def test_a_sync_adds_prices_to_the_connection(local: Local) -> None:
         check(await local.http.post(path, json={"prices": many}), "validation_failed")
 
 
+@pytest.mark.exhaustive
 async def test_a_sync_that_meets_nobody_changes_nothing(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)
@@ -307,6 +308,7 @@ async def test_a_rotated_connection_is_used_again_after_a_test(local: Local, dat
         assert (await local.get(f"/v1/arms/{arm['arm_id']}"))["status"] == "ready"
 
 
+@pytest.mark.exhaustive
 async def test_a_rotation_takes_only_a_handoff_of_the_same_address(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)
@@ -330,6 +332,7 @@ async def test_a_server_of_a_user_goes_from_no_key_to_one_and_back(local: Local,
             assert (await post(local, f"{saved.path}/test"))["usable"]
 
 
+@pytest.mark.exhaustive
 async def test_a_test_that_was_overtaken_by_a_rotation_proves_nothing(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)

@@ -162,6 +162,7 @@ def _key(text: str) -> dict[str, str]:
     return {"Idempotency-Key": text}
 
 
+@pytest.mark.exhaustive
 async def test_a_live_proof_that_fails_can_be_tried_again(local: Local) -> None:
     async with ModelServer(key=SECRET) as server:
         saved = await save(local, server)

@@ -259,6 +259,7 @@ async def test_a_replaced_key_is_destroyed(near: Local, place: str, endpoint: Do
     assert endpoint.authorizations[-1] == f"Bearer {OTHER}"
 
 
+@pytest.mark.exhaustive
 async def test_an_old_generation_is_refused(near: Local, place: str) -> None:
     old = await stage(near, place)
     new = await stage(near, place, OTHER)
@@ -302,6 +303,7 @@ async def test_a_test_that_is_asked_for_wrongly_is_refused(near: Local, place: s
     assert fields(check(await promote(near, place, {**staged, **over}), "validation_failed")) == [named]
 
 
+@pytest.mark.exhaustive
 async def test_operations_are_looked_up_by_their_key(near: Local, place: str) -> None:
     async def last(key: str) -> Any:
         return (await near.get(f"{place}/connection", operation_key=key))["last_operation"]
@@ -345,6 +347,7 @@ async def test_a_lost_revocation_that_is_sent_again_spares_the_key_that_came_sin
     assert (await near.get(f"{place}/connection"))["status"] == "active"
 
 
+@pytest.mark.exhaustive
 async def test_revoking_takes_no_body_and_needs_a_key_to_stop(near: Local, place: str) -> None:
     check(await near.http.post(f"{place}/connection/revoke"), "invalid_state")
     await connect(near, place)
@@ -378,6 +381,7 @@ async def test_a_new_origin_takes_no_key_along(near: Local, place: str, endpoint
     assert kept_secrets(near) == 0
 
 
+@pytest.mark.exhaustive
 async def test_a_new_path_at_the_same_origin_keeps_the_key(near: Local, place: str, endpoint: Dock) -> None:
     await connect(near, place)
     moved = await changed(near, place.rpartition("/")[2], endpoint={"url": f"{endpoint.url}/two"})
@@ -386,6 +390,7 @@ async def test_a_new_path_at_the_same_origin_keeps_the_key(near: Local, place: s
     assert endpoint.authorizations[-1] == f"Bearer {SECRET}"
 
 
+@pytest.mark.exhaustive
 async def test_a_retired_check_leaves_no_key_behind(near: Local, place: str) -> None:
     await connect(near, place)
     await stage(near, place, OTHER)
@@ -440,6 +445,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Awaitable[o
     monkeypatch.setattr(verifier_routes, "probe", probe_with_company)
 
 
+@pytest.mark.exhaustive
 async def test_an_endpoint_that_changes_during_the_test_leaves_the_key_waiting(
     near: Local, place: str, endpoint: Dock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -452,6 +458,7 @@ async def test_an_endpoint_that_changes_during_the_test_leaves_the_key_waiting(
     assert (await promote(near, place, staged)).status_code == 200
 
 
+@pytest.mark.exhaustive
 async def test_a_connection_that_is_revoked_during_the_test_stays_revoked(
     near: Local, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -474,6 +481,7 @@ async def test_what_was_found_of_an_endpoint_that_was_replaced_is_not_kept(
     assert (await near.get(place))["status_reason"] == "endpoint_unreachable"
 
 
+@pytest.mark.exhaustive
 async def test_a_staged_key_that_was_lost_fails_its_test(near: Local, place: str) -> None:
     staged = await stage(near, place)
     await near.context.vault.remove(staged["handle"])
@@ -572,6 +580,7 @@ async def test_the_official_client_goes_through_the_whole_life_of_a_key(
     assert (await go_on(back, "c6")).connection["status"] == "active"
 
 
+@pytest.mark.exhaustive
 async def test_the_official_client_sees_that_a_staged_key_was_overtaken(near: Local, place: str, solver: Any) -> None:
     connection, verifier_id = solver.verifier_connection, place.rpartition("/")[2]
     old = await connection.create_intent(verifier_id, FOREVER, idempotency_key="i1")

@@ -162,6 +162,7 @@ async def test_an_address_that_is_never_called_is_refused_when_it_is_named(local
     assert fields(check(answer, "validation_failed")) == ["url"]
 
 
+@pytest.mark.exhaustive
 async def test_an_organization_has_no_more_than_twenty(local: Local, data_dir: Path) -> None:
     for _ in range(20):
         await add(local, URL)
@@ -208,6 +209,7 @@ async def test_only_the_events_that_were_asked_for_are_reported(near: Local) -> 
         assert sorted(taken.headers["runwatch-event"] for taken in receiver.taken) == [EVERY[0], EVERY[3]]
 
 
+@pytest.mark.exhaustive
 async def test_every_webhook_is_told_of_the_same_event(near: Local) -> None:
     async with Receiver() as receiver:
         hooks = [await add(near, receiver.url) for _ in range(2)]
@@ -220,6 +222,7 @@ async def test_every_webhook_is_told_of_the_same_event(near: Local) -> None:
             assert is_signed(by_delivery[row["delivery_id"]], hook["secret"])
 
 
+@pytest.mark.exhaustive
 async def test_a_cancelled_run_is_reported(serving: Serving) -> None:
     async with serving(FakeClock(manual=True), allow_loopback_checks=True) as near, Receiver() as receiver:
         hook = await add(near, receiver.url)
@@ -260,6 +263,7 @@ async def test_a_delivery_that_nobody_takes_fails_after_five_tries(
         assert len(receiver.taken) == 5
 
 
+@pytest.mark.exhaustive
 async def test_between_two_tries_a_delivery_is_pending_with_the_time_of_the_next(serving: Serving) -> None:
     clock = FakeClock(manual=True)
     async with serving(clock, allow_loopback_checks=True) as near, Receiver(500) as receiver:
@@ -313,6 +317,7 @@ async def test_a_lost_secret_fails_the_delivery_by_name(near: Local, data_dir: P
         assert receiver.taken == []
 
 
+@pytest.mark.exhaustive
 async def test_deliveries_go_on_after_the_database_failed(near: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = near.fake_clock
     record_try = webhooks.record_try

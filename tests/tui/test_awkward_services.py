@@ -387,6 +387,7 @@ async def test_a_service_that_hangs_is_not_live(tmp_path: Path) -> None:
         await driven.comes("● live")
 
 
+@pytest.mark.exhaustive
 async def test_a_read_on_a_dead_connection_does_not_hide_that_the_service_is_back(tmp_path: Path) -> None:
     service = AwkwardService()
     async with console(service, tmp_path, size=NARROW) as driven:

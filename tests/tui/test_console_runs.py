@@ -114,6 +114,7 @@ async def test_the_list_shows_live_runs_first_and_the_detail_follows_the_cursor_
         assert isinstance(driven.focused, RecordTable)
 
 
+@pytest.mark.exhaustive
 async def test_a_second_that_ends_before_the_second_pane_is_filled_leaves_its_events_in_sight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ async def test_what_happened_around_a_run_is_asked_for_with_its_time(tmp_path: P
         await driven.until(lambda: shown() == ("around", "2026-11-21T11:58:31.000Z"), "the activity to open")
 
 
+@pytest.mark.exhaustive
 async def test_cancelling_tells_what_the_run_is_and_how_many_marked_ones_have_ended(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.DONE)
@@ -216,6 +218,7 @@ async def test_every_view_of_a_run(tmp_path: Path) -> None:
             check_golden(f"120x44/run-{tab}", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_a_result_that_is_no_whole_answer_says_so_above_the_text(tmp_path: Path) -> None:
     service = noon.service(results={noon.DONE: result(noon.DONE)})
     done = next(run for run in service.runs if run["execution_id"] == noon.DONE)
@@ -567,6 +570,7 @@ async def test_enter_keeps_what_the_search_has_found(tmp_path: Path, monkeypatch
         assert "6 of 6 events match progress ·" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_search_ends_where_the_events_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> list[int]:
         raise DataError("The database cannot be read")
@@ -672,6 +676,7 @@ async def test_a_paused_tail_stands_still_says_so_and_counts_what_comes(tmp_path
         assert "resume" not in driven.lines[-1]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("merged", [False, True])
 async def test_the_key_that_follows_resumes_a_paused_tail(tmp_path: Path, *, merged: bool) -> None:
     growing = Growing(many_events(30))

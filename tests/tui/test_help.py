@@ -161,6 +161,7 @@ async def test_found_paragraphs_have_the_rows_of_their_text_and_no_other(size: t
                 assert rows == len(entry.text.splitlines()), entry.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", ["escape", "q", "question_mark"])
 async def test_it_is_left_to_where_one_was(key: str, tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
@@ -177,6 +178,7 @@ def manual_shows(driven: Driven) -> str:
     return headings(driven)[0]
 
 
+@pytest.mark.exhaustive
 async def test_a_manual_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "DIRECTORY", tmp_path / "nowhere")
     pages.page_blocks.cache_clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -97,6 +98,7 @@ async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -
         assert bar.active == "b"
 
 
+@pytest.mark.exhaustive
 async def test_the_text_of_the_last_line_is_copied_as_it_was_when_it_was_selected(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
         driven.app.notify_user("a call failed", Role.BAD)

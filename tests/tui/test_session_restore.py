@@ -114,6 +114,7 @@ async def test_a_broken_file_is_ignored_with_a_notice(tmp_path: Path) -> None:
     assert load_view_state(session_file(tmp_path)) is not None
 
 
+@pytest.mark.exhaustive
 async def test_a_screen_that_has_gone_is_reported_and_the_runs_are_shown(tmp_path: Path) -> None:
     save_view_state(session_file(tmp_path), ViewState("nowhere"))
     async with console(service(), tmp_path, settings=RESTORE) as driven:

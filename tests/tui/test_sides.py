@@ -75,6 +75,7 @@ async def rows(driven: Driven) -> None:
     raise AssertionError(driven.text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=lambda size: "x".join(map(str, size)))
 async def test_the_trend_of_a_check_is_in_its_detail(tmp_path: Path, size: tuple[int, int]) -> None:
     async with console(service(), tmp_path, size=size) as driven:

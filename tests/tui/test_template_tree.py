@@ -103,6 +103,7 @@ async def test_what_is_folded_stays_folded_on_other_records_and_after_other_scre
         assert "publisher_id" in shown(again)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("wide", [False, True], ids=["a hundred levels", "five thousand lines"])
 async def test_deep_and_wide_rows_are_drawn_and_walked_through(tmp_path: Path, wide: bool) -> None:
     row: Any = {"the innermost": "value"}

@@ -111,6 +111,7 @@ async def test_its_border_moves_letters_lead_to_its_link_and_its_marks_and_filte
         await driven.comes("8f21…9b7e  ● running")
 
 
+@pytest.mark.exhaustive
 async def test_a_service_without_it_says_so_and_the_other_screens_go_on(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="gadgets") as driven:
         await driven.comes("This service offers no list of gadgets.")

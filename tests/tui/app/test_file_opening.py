@@ -121,6 +121,7 @@ async def test_in_a_narrow_window_the_frame_of_a_bundle_has_its_counts_whole(tmp
         assert driven.lines[-2].endswith(" live 0 · failed 1 · done 0 ━┛")
 
 
+@pytest.mark.exhaustive
 async def test_a_report_that_a_file_does_not_have_is_not_waited_for(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=NARROW) as driven:
         await driven.shows("Runs   2")
@@ -198,6 +199,7 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
         await driven.reaches("this is a file", "full_stop")
 
 
+@pytest.mark.exhaustive
 async def test_events_alone_are_a_list_of_their_own(tmp_path: Path) -> None:
     async with opened(tmp_path, lines(echo_events("ex_1"))) as driven:
         await driven.shows("Events   7", "Events › ex_1")
@@ -247,6 +249,7 @@ class Ticking(FakeClock):
         return super().monotonic()
 
 
+@pytest.mark.exhaustive
 async def test_a_file_of_very_many_receipts_is_read_between_the_turns_of_the_loop() -> None:
     turns = 0
 

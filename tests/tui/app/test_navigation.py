@@ -166,6 +166,7 @@ async def test_esc_on_the_first_level_leads_nowhere(tmp_path: Path) -> None:
         assert isinstance(driven.app.screen, RequestsScreen)
 
 
+@pytest.mark.exhaustive
 async def test_it_says_quit_again_as_soon_as_nothing_is_open(tmp_path: Path) -> None:
     following = ScriptedService(runs=[run("ex_one", "running")], events={"ex_one": [event(execution_id="ex_one")]})
     async with console(following, tmp_path, open_at="tail", size=(160, 36)) as driven:

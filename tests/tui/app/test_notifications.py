@@ -176,6 +176,7 @@ async def test_a_notice_calls_a_run_by_its_label_or_the_name_of_its_pin(
         assert said == [f"run {name} has ended: ✓ completed"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_own", [True, False])
 async def test_a_run_that_a_shell_submits_is_told_of_though_it_ends_between_two_reads(
     tmp_path: Path, said: list[str], is_own: bool
@@ -222,6 +223,7 @@ async def test_without_the_setting_nothing_rings(tmp_path: Path) -> None:
         assert rung(driven) == 0
 
 
+@pytest.mark.exhaustive
 async def test_the_setting_holds_at_once(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, app_class=Ringing) as driven:
         await driven.opens(SettingsScreen, "comma")

@@ -77,6 +77,7 @@ async def test_what_changed_since_one_looked_carries_a_mark_until_one_looks(tmp_
         await driven.until(lambda: bar(driven) == "1 run 8f21…9b7e", "the mark to go")
 
 
+@pytest.mark.exhaustive
 async def test_the_keys_of_the_pins_work_in_the_list_that_shows_them(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE, until="8f21") as driven:
         await pin(driven, noon.LIVE)
@@ -140,6 +141,7 @@ async def test_a_comparison_is_pinned_and_opened_again(tmp_path: Path) -> None:
         await driven.shows("members differ")
 
 
+@pytest.mark.exhaustive
 async def test_a_record_that_is_gone_says_so(tmp_path: Path) -> None:
     service = noon.service()
     async with console(service, tmp_path, size=SIZE, until="8f21") as driven:

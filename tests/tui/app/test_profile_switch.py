@@ -98,6 +98,7 @@ def test_the_local_service_which_no_settings_name_says_what_it_is() -> None:
     assert describe_profile(console, "environment") == ""
 
 
+@pytest.mark.exhaustive
 async def test_an_unknown_profile_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await command(driven, "profile hmoe")

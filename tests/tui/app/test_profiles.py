@@ -26,6 +26,7 @@ def home_service() -> ScriptedService:
     return offering(blocked, resources.template("pooled-open-model"), receipts=[echo_receipt("ex_home")])
 
 
+@pytest.mark.exhaustive
 async def test_templates_of_two_profiles_stand_in_one_list(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service(), size=WIDE) as driven:
         await together(driven)
@@ -149,6 +150,7 @@ async def test_profiles_are_marked_in_a_menu_and_one_has_to_stay(tmp_path: Path)
         assert driven.app.profiles.shown == ("home",)
 
 
+@pytest.mark.exhaustive
 async def test_the_way_back_leads_to_the_list_of_the_present_profile(tmp_path: Path) -> None:
     async with both(tmp_path, work_service(), home_service()) as driven:
         await together(driven)
@@ -158,6 +160,7 @@ async def test_the_way_back_leads_to_the_list_of_the_present_profile(tmp_path: P
         assert driven.app.profile_name == "work"
 
 
+@pytest.mark.exhaustive
 async def test_a_profile_that_is_the_only_one_is_shown_with_no_other(tmp_path: Path) -> None:
     settings = '[profiles.work]\nbase_url = "{base_url}"\n'
     async with console(work_service(), tmp_path, size=NARROW, settings=settings, open_at="templates") as driven:

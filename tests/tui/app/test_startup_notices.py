@@ -151,6 +151,7 @@ async def test_what_is_wrong_with_the_settings_stays_until_esc(tmp_path: Path) -
         await driven.hides("'retrys'")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("key", "sign"), [("slash", "9/9"), ("colon", "Go to Runs"), ("Y", "━ Copy")])
 async def test_esc_leaves_what_is_in_front_before_it_hides_what_is_wrong(tmp_path: Path, key: str, sign: str) -> None:
     async with console(noon.service(), tmp_path, settings="retrys = 3\n") as driven:

@@ -83,6 +83,7 @@ async def test_keys_of_a_burst_land_in_the_field_that_the_key_before_them_went_t
         assert opened.fields.values() == {"repository": "acme/widgets"}
 
 
+@pytest.mark.exhaustive
 async def test_what_is_typed_ahead_of_the_rules_goes_on_once_they_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +118,7 @@ async def test_a_form_longer_than_the_window_says_how_many_fields_follow(tmp_pat
         await driven.until(lambda: "below" not in driven.text, "the end of the form")
 
 
+@pytest.mark.exhaustive
 async def test_the_last_field_leads_to_a_wrong_one_and_choices_follow_the_arrows(tmp_path: Path) -> None:
     async with console(service(keys=[resources.api_key()]), tmp_path, size=SIZE, open_at="keys") as driven:
         await driven.press("plus")
@@ -474,6 +476,7 @@ async def test_what_is_off_says_why_and_what_cannot_be_done_here_has_no_key(tmp_
         assert isinstance(driven.app.screen, ResourceScreen)
 
 
+@pytest.mark.exhaustive
 async def test_a_chosen_record_is_told_by_its_name(tmp_path: Path) -> None:
     made = service(arms=[resources.arm("arm_1", display_name="Ember")], verifiers=[resources.verifier()])
     async with console(made, tmp_path, size=SIZE) as driven:

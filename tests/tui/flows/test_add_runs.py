@@ -127,6 +127,7 @@ async def test_without_a_service_there_is_nothing_to_add_to(tmp_path: Path) -> N
         assert not isinstance(driven.app.screen, AddRunsDialog)
 
 
+@pytest.mark.exhaustive
 async def test_receipts_of_added_runs_are_listed_by_a_service_without_a_list_of_them(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_done05", "completed")], receipts=[echo_receipt("ex_done05")])
     service.say("GET", "/v1/receipts", Said(404, problem("not_found")))

@@ -52,6 +52,7 @@ async def test_two_marked_rows_are_compared_at_once_and_the_same_row_takes_the_l
         assert "receipt 5c9d…77aa" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_of_more_than_two_marked_rows_none_is_chosen(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, open_at="receipts") as driven:
         await driven.shows("Receipts   6")

@@ -76,6 +76,7 @@ async def test_a_long_export_is_told_until_it_is_written(tmp_path: Path, monkeyp
         await driven.shows(f"{NAME}.ndjson")
 
 
+@pytest.mark.exhaustive
 async def test_exports_of_one_second_get_names_of_their_own_and_marked_rows_go_alone(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
         for name in (NAME, f"{NAME}-2", f"{NAME}-3"):
@@ -144,6 +145,7 @@ async def test_the_events_of_a_run_are_written_from_its_detail_as_a_file_that_is
         await driven.reaches("REPLAY", "m")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("place", ["replay", "wall", "follow all"])
 async def test_the_events_of_a_run_are_written_from_every_view_of_them(tmp_path: Path, place: str) -> None:
     key = {"replay": "m", "wall": "*", "follow all": "L"}[place]

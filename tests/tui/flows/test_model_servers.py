@@ -195,6 +195,7 @@ async def test_a_connected_server_is_told_also_where_the_search_does_not_find_it
         assert "connected as conn_2" not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_server_that_is_connected_already_leads_to_its_models(tmp_path: Path) -> None:
     service = finding(OLLAMA, VLLM)
     connected = [
@@ -316,6 +317,7 @@ async def test_the_menu_of_a_connection_leads_to_its_models(tmp_path: Path) -> N
         await driven.shows("1 of 2")
 
 
+@pytest.mark.exhaustive
 async def test_commands_in_the_outcome_of_a_dialog_call_the_same_service(tmp_path: Path) -> None:
     service = finding(OLLAMA)
     failed = resources.connection("conn_1", test_state="failed", test_error="source_5xx")
@@ -363,6 +365,7 @@ async def test_a_search_that_fails_is_reported(tmp_path: Path) -> None:
         assert searches(driven) == 1, "it is not tried again"
 
 
+@pytest.mark.exhaustive
 async def test_the_command_line_has_it_too(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
         await driven.say("servers")
@@ -376,6 +379,7 @@ async def test_a_read_only_console_may_look(tmp_path: Path) -> None:
         await driven.reaches("port 11434 (Ollama?) · 3 models", "M")
 
 
+@pytest.mark.exhaustive
 async def test_a_search_that_a_429_holds_says_so_and_interrupts_nobody_when_it_is_done(tmp_path: Path) -> None:
     async with local(finding(OLLAMA), tmp_path) as driven:
         driven.session.client.gate.close(None, 23)
@@ -402,6 +406,7 @@ async def test_the_demo_does_not_offer_what_would_be_connected_elsewhere(tmp_pat
         assert searches(driven) == 0
 
 
+@pytest.mark.exhaustive
 async def test_while_the_local_service_starts_the_key_is_not_named_and_asks_nobody(tmp_path: Path) -> None:
     go = threading.Event()
     async with unconfigured(finding(OLLAMA), tmp_path, go=go) as driven:

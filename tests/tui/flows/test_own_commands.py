@@ -157,6 +157,7 @@ async def test_commands_are_there_for_every_list_that_they_name(screen: str, kin
             await driven.shows("No row is selected.")
 
 
+@pytest.mark.exhaustive
 async def test_a_key_of_an_action_is_refused_with_its_name(tmp_path: Path) -> None:
     taken = '[commands.one]\nrun = ["true"]\nkey = "$"\n[commands.two]\nrun = ["true"]\nkey = "f6"\n'
     clash = '[commands.three]\nrun = ["true"]\nkey = "f6"\nkinds = ["runs"]\n'
@@ -165,6 +166,7 @@ async def test_a_key_of_an_action_is_refused_with_its_name(tmp_path: Path) -> No
         await driven.shows("the command three: f6 belongs to the command two")
 
 
+@pytest.mark.exhaustive
 async def test_a_key_of_a_command_for_other_lists_says_which(tmp_path: Path) -> None:
     other = '[commands.ticket]\nrun = ["true"]\nkey = "f6"\nkinds = ["problems", "arms"]\n'
     async with console(noon.service(), tmp_path, size=SIZE, settings=other) as driven:

@@ -38,6 +38,7 @@ def service() -> ScriptedService:
     return ScriptedService(runs=[run("ex_1", "failed"), run("ex_2", "completed")])
 
 
+@pytest.mark.exhaustive
 async def test_keys_after_a_way_back_are_for_the_view_as_it_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_signal_ends_the_program_with_its_own_code(tmp_path: Path, number: sig
         assert_whole(terminal)
 
 
+@pytest.mark.exhaustive
 def test_a_signal_that_comes_again_until_the_end_changes_nothing(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
         while terminal.process.poll() is None:
@@ -82,6 +83,7 @@ def test_a_program_that_does_not_end_by_itself_is_ended_with_everything_put_away
     assert (tmp_path / "away").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_ends_by_itself_leaves_the_rest_to_whoever_called_it(tmp_path: Path) -> None:
     with victim(tmp_path) as terminal:
         terminal.signal(signal.SIGTERM)
@@ -127,6 +129,7 @@ def test_a_closed_terminal_ends_the_program(tmp_path: Path) -> None:
         assert terminal.wait_exit() == 129
 
 
+@pytest.mark.exhaustive
 def test_a_closed_terminal_ends_the_program_without_a_signal_too(tmp_path: Path) -> None:
     master, slave = os.openpty()
     # A session without a controlling terminal gets no SIGHUP; it has to notice by reading.

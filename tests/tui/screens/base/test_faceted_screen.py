@@ -69,6 +69,7 @@ async def test_a_facet_is_a_filter_of_one_key_and_goes_the_same_way(tmp_path: Pa
         await driven.until(lambda: len(driven.table.rows) == 3, "all rows")
 
 
+@pytest.mark.exhaustive
 async def test_a_counted_word_that_no_row_says_names_the_filter_that_finds_it(tmp_path: Path) -> None:
     made = service()
     models = [
@@ -125,6 +126,7 @@ async def test_counts_of_facets_are_right_aligned(tmp_path: Path) -> None:
         assert done.index("10") + 1 == failed.index("1 ")
 
 
+@pytest.mark.exhaustive
 async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
     empty = noon.service()
     empty.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
@@ -134,6 +136,7 @@ async def test_without_rows_there_is_nothing_to_choose(tmp_path: Path) -> None:
         await driven.reaches("No rows to count.", "F")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("kind", "record_id"), [("arm", "arm_01HX7")])
 async def test_an_entry_leads_to_what_was_saved_of_it(tmp_path: Path, kind: str, record_id: str) -> None:
     async with console(service(), tmp_path, size=WIDE) as driven:

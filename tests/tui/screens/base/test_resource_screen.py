@@ -235,6 +235,7 @@ async def test_a_filter_that_leaves_few_rows_gives_the_detail_their_room_once_it
         await driven.until(lambda: detail_size(driven) == before, "the list as before")
 
 
+@pytest.mark.exhaustive
 async def test_a_detail_put_beside_a_list_that_needs_the_window_has_room_for_its_tabs(tmp_path: Path) -> None:
     async with console(ScriptedService(runs=[run("ex_1", "failed")]), tmp_path, size=(100, 30)) as driven:
         await driven.shows("ex_1")

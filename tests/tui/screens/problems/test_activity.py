@@ -184,6 +184,7 @@ async def test_codes_are_counted_and_lead_to_their_problems(tmp_path: Path) -> N
         await driven.reaches("Problems   4", "C", "C")
 
 
+@pytest.mark.exhaustive
 async def test_a_code_of_long_ago_is_listed_though_it_is_not_among_the_newest(tmp_path: Path) -> None:
     async with console(service(), tmp_path, open_at="problems") as driven:
         met(driven, problem("quota_exceeded", instance=INSTANCE), minutes=900)

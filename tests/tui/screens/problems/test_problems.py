@@ -126,6 +126,7 @@ async def test_a_mail_pasted_into_the_filter_finds_what_it_names(tmp_path: Path)
         assert INSTANCE[-4:] in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_problems_older_than_those_listed_are_found_too(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         met(driven, problem("not_found", instance=INSTANCE), minutes=900)

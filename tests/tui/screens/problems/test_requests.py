@@ -56,6 +56,7 @@ async def test_a_list_without_a_row_offers_nothing_to_copy(tmp_path: Path) -> No
         await driven.until(lambda: "copy" not in driven.lines[-1] and "filter" in driven.lines[-1], "the hints")
 
 
+@pytest.mark.exhaustive
 async def test_at_80_columns_a_request_of_another_profile_names_it_and_the_time_of_day_is_never_cut(
     tmp_path: Path,
 ) -> None:

@@ -148,6 +148,7 @@ async def test_the_run_of_a_profile_that_is_gone_stays_where_it_is(tmp_path: Pat
         assert driven.app.profile_name == "work"
 
 
+@pytest.mark.exhaustive
 async def test_a_refused_submit_of_another_profile_leads_to_no_form_of_this_one(tmp_path: Path) -> None:
     async with problems_of(tmp_path, offering()) as driven:
         refused = validation_problem(objective="Must not be empty.")

@@ -127,6 +127,7 @@ async def test_the_filtered_list_is_read_again_and_the_span_moves_on(tmp_path: P
         await driven.until(lambda: len(asked(driven.service)) >= 3, "a person's own read")
 
 
+@pytest.mark.exhaustive
 async def test_a_filter_that_the_service_refuses_is_done_here_and_the_frame_says_so(tmp_path: Path) -> None:
     told = Picky(runs=noon.runs(), receipts=noon.receipts())
     async with console(told, tmp_path, size=WIDE, open_at="receipts", until="Receipts   6") as driven:
@@ -216,6 +217,7 @@ async def test_the_hints_are_those_of_the_pane_with_the_focus(tmp_path: Path) ->
         assert "$ receipt" in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_receipts_that_were_never_read_have_no_sum(tmp_path: Path) -> None:
     broken = service()
     broken.say("GET", "/v1/receipts", Said(500, problem("internal_error")))
@@ -332,6 +334,7 @@ async def test_the_spend_is_plotted_for_the_width_at_which_it_is_shown(tmp_path:
         assert driven.lines[1].strip() == "Receipts › Spend"
 
 
+@pytest.mark.exhaustive
 async def test_the_spend_beside_the_list_has_half_of_the_window_and_a_receipt_what_the_list_leaves(
     tmp_path: Path,
 ) -> None:

@@ -76,6 +76,7 @@ async def test_what_is_left_and_what_was_used_stand_in_one_place(tmp_path: Path,
         check_golden(f"{size[0]}x{size[1]}/usage", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_a_long_period_is_plotted_by_day_and_the_checks_have_their_trend(tmp_path: Path) -> None:
     asked = service(usage=Said(200, usage(period={"from": "2026-10-23", "to": "2026-11-21"})))
     async with console(asked, tmp_path, size=WIDE) as driven:
@@ -96,6 +97,7 @@ def with_days() -> ScriptedService:
     return service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
 
 
+@pytest.mark.exhaustive
 async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Path) -> None:
     async with console(with_days(), tmp_path, size=NARROW) as driven:
         await driven.press("U")
@@ -109,6 +111,7 @@ async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Pa
         assert getattr(driven.focused, "id", "") == "usage-text", "the pane whose plot has changed"
 
 
+@pytest.mark.exhaustive
 async def test_a_period_without_a_plot_says_so_in_answer_to_the_key_that_groups(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=NARROW) as driven:
         await driven.press("U")

@@ -161,6 +161,7 @@ async def test_runs_too_short_to_be_seen_live_are_counted(key: str, tmp_path: Pa
         await driven.comes(re.compile(r"(1 run · 0 live|0 live, 1 ended), 3 ended unseen"), within_s=30)
 
 
+@pytest.mark.exhaustive
 async def test_old_runs_that_an_empty_list_is_given_are_not_counted(tmp_path: Path) -> None:
     service = ScriptedService(runs=[])
     async with console(service, tmp_path, size=SIZE, until="No runs yet") as driven:
@@ -206,6 +207,7 @@ async def test_a_run_that_has_ended_makes_room_for_a_live_one_and_its_events_sta
         assert not follows("ex_000")
 
 
+@pytest.mark.exhaustive
 async def test_the_command_line_leads_there(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await driven.press("2")

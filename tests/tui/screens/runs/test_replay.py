@@ -43,6 +43,7 @@ async def test_a_paused_replay_shows_the_run_as_it_was(size: tuple[int, int], tm
         check_golden(f"{size[0]}x{size[1]}/replay", driven.text)
 
 
+@pytest.mark.exhaustive
 async def test_the_newest_attempt_stays_in_sight_and_a_hint_names_the_key_for_the_rest(tmp_path: Path) -> None:
     here = {"execution_id": noon.LIVE}
     attempts = [
@@ -178,6 +179,7 @@ async def test_the_first_read_of_a_replay_does_not_wait_for_the_request_limit(tm
         await driven.shows("REPLAY", "of 8")
 
 
+@pytest.mark.exhaustive
 async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) -> None:
     growing = Growing(noon.live_events())
     async with console(noon.service(events=growing), tmp_path) as driven:

@@ -106,6 +106,7 @@ async def test_a_narrow_tile_names_slices_by_the_ends_of_their_ids_and_a_whole_s
         await driven.shows("12:04:22       running", "12:04:23 …1731 running", "…1731 fallback → arm_…J4T8")
 
 
+@pytest.mark.exhaustive
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
     async with console(busy(), tmp_path, size=(80, 24), until="ex_001") as driven:
         await on_wall(driven)
@@ -212,6 +213,7 @@ async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -
         assert not driven.session.live.tails.follows(noon.DONE)
 
 
+@pytest.mark.exhaustive
 async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> None:
     async with console(noon.service(runs=[record for record in noon.runs() if record.is_final]), tmp_path) as driven:
         await driven.shows("3fd2")
@@ -220,6 +222,7 @@ async def test_without_a_live_run_the_wall_says_what_to_do(tmp_path: Path) -> No
         await driven.hides("enter open")
 
 
+@pytest.mark.exhaustive
 async def test_esc_on_the_first_view_goes_to_runs(tmp_path: Path) -> None:
     async with console(busy(), tmp_path, open_at="wall") as driven:
         await driven.shows("ex_001")

@@ -59,6 +59,7 @@ async def test_value_source_and_meaning_are_shown(tmp_path: Path) -> None:
             assert text in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_changes(tmp_path: Path) -> None:
     (tmp_path / "themes").mkdir()
     (tmp_path / "themes" / "a-mine.toml").write_text('title = "Mine"\ndark = 7\n', "utf-8")
@@ -265,6 +266,7 @@ async def test_a_refused_connection_shows_the_problem_and_esc_leaves_it(tmp_path
         assert not driven.app.screen.query_one(ProblemPanel).display
 
 
+@pytest.mark.exhaustive
 async def test_a_profile_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings="[profiles.eu]\nproduction = true\n") as driven:
         await go_to(driven, "profile eu")
@@ -278,6 +280,7 @@ async def test_no_key_is_ever_on_the_screen(tmp_path: Path) -> None:
         assert KEY not in driven.text
 
 
+@pytest.mark.exhaustive
 async def test_esc_goes_back_one_level_at_a_time(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await go_to(driven, "retries")

@@ -161,6 +161,7 @@ async def test_enter_on_a_next_action_runs_it_on_the_record_that_the_template_na
         await driven.comes("2 eligible · 1 blocked")
 
 
+@pytest.mark.exhaustive
 async def test_a_next_action_that_nobody_runs_is_copied_with_the_service_that_it_is_about(tmp_path: Path) -> None:
     told = service()
     ask = {"type": "ask_owner", "detail": "Ask an owner. They find you with: runwatch keys list"}

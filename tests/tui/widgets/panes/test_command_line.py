@@ -309,6 +309,7 @@ async def test_actions_are_done_on_the_screen_that_was_in_front(tmp_path: Path) 
         assert isinstance(driven.app.screen, ConfirmDialog)
 
 
+@pytest.mark.exhaustive
 async def test_a_read_only_console_says_why_a_common_word_does_nothing(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings="read_only = true", until="ex_live01") as driven:
         await driven.press("colon")
@@ -396,6 +397,7 @@ async def test_a_known_run_is_opened_by_a_part_of_its_id_even_behind_a_filter(tm
         assert driven.app.screen.has_class("-opened")
 
 
+@pytest.mark.exhaustive
 async def test_an_unknown_run_is_read_watched_and_opened(tmp_path: Path) -> None:
     service = ScriptedService(runs=[run("ex_live01", "running")])
     service.say("GET", "/v1/executions/ex_other99", Said(200, run("ex_other99", "completed")))
@@ -465,6 +467,7 @@ async def test_a_part_of_a_theme_is_enough(tmp_path: Path, typed: str) -> None:
         assert driven.app.palette.name == "runwatch-light"
 
 
+@pytest.mark.exhaustive
 async def test_clicks_close_the_line_or_choose_and_quit_ends_the_console(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("colon")

@@ -180,6 +180,7 @@ async def test_an_event_and_a_value_under_the_cursor_are_copied_from_where_the_f
         assert app.copied == ("value under the cursor", "ex_done02")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("steps", "tab"), [(0, "events"), (3, "receipt")])
 async def test_events_and_receipt_open_their_view(steps: int, tab: str, tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
