@@ -199,6 +199,7 @@ plain = st.recursive(
 spaces = st.sampled_from([None, 0, 1, 3])
 
 
+@settings(max_examples=examples(50))
 @given(
     items=st.lists(plain, max_size=8),
     rest=st.dictionaries(st.text().filter(lambda name: name not in {"events", "next_cursor"}), plain, max_size=4),

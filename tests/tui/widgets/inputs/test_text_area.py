@@ -113,7 +113,7 @@ async def test_a_text_of_blanks_alone_counts_as_none(tmp_path: Path) -> None:
 async def test_a_text_over_its_bound_is_refused_at_the_field(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=WIDE, open_at="arms") as driven:
         form, field = await at_text(driven)
-        await paste(driven, "a line of text\n" * (ARTIFACT_CHARACTERS // 15 + 1))
+        await paste(driven, ("words " * 100 + "\n") * (ARTIFACT_CHARACTERS // 600 + 1))
         assert len(field.value) > ARTIFACT_CHARACTERS
         await driven.pass_time(1)
         await driven.until(lambda: field.has_class("-invalid"), "the text to be refused")
