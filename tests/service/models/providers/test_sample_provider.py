@@ -13,7 +13,7 @@ from runwatch.base.secrets.secret import Secret
 from runwatch.service.address_policy import PROVIDERS
 from runwatch.service.models.providers.prices import compute_cost
 from runwatch.service.models.providers.providers import Providers
-from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED
+from runwatch.service.models.providers.sample_provider import MAX_REMEMBERED, REFUSED_KEY
 from runwatch.service.models.providers.sample_sources import SAMPLE_SOURCES, SAMPLES
 from runwatch.service.models.providers.types import KINDS, Generation, Prompt, ProviderAddress, ProviderError
 from runwatch.service.outbound import OutboundClient
@@ -95,7 +95,7 @@ async def test_an_unknown_sample_source_is_like_a_server_that_does_not_listen(pr
     assert (caught.value.kind, caught.value.was_sent) == ("network", False)
 
 
-@pytest.mark.parametrize(("secret", "works"), [(Secret("anything"), True), (Secret("refused"), False), (None, False)])
+@pytest.mark.parametrize(("secret", "works"), [(Secret("anything"), True), (REFUSED_KEY, False), (None, False)])
 async def test_every_key_but_one_is_taken(providers: Providers, secret: Secret | None, works: bool) -> None:
     where = ProviderAddress("fixture:sample_north", "openai_chat", "api_key", secret)
     if works:

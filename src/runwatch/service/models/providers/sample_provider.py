@@ -13,8 +13,8 @@ in a run's objective control it, for the sample organization and for trying out 
 Without marks the response has the format that the message asks for, if it is one of three that sample models
 understand, so that the sample organization's checks accept and reject it for visible reasons: five bullet points, one
 JSON object, and rewriting a skill's region after a check rejected the output made with it
-(:mod:`runwatch.service.execution.live.skill`). An invalid mark is ordinary text. The key ``refused`` is refused; every
-other key is accepted.
+(:mod:`runwatch.service.execution.live.skill`). An invalid mark is ordinary text. Every key is accepted but
+:data:`REFUSED_KEY`.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def make_text(model: str, objective: str, digest: bytes, call: int, *, keeps_for
     return f"{model} was asked: {said}\n\n{opening}, {finding}. (Answer {call} to this message.)\n\n{closing}"
 
 
-REFUSED_KEY: Final = Secret("refused")
-"""The only key that sample sources refuse."""
+REFUSED_KEY: Final = Secret("sample-refused-key")
+"""The only key that sample sources refuse. No ordinary word, because a key is redacted in all text once it is used."""
 
 MAX_REMEMBERED: Final = 1024
 """Number of messages whose calls are counted; the least recently used is dropped first."""
