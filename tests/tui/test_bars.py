@@ -124,6 +124,24 @@ async def test_production_and_read_only_stay_whole_while_the_service_is_lost_or_
         assert shown.endswith("429 · reads again in 0:23" if is_held else lost)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("problem-8bbb2a27-20261130-0043.json", "problem-8bbb2a27-20261130-0043.json  READ-ONLY        offline"),
+        (
+            "problem-8bbb2a27-of-the-20261130-0043.json",
+            "problem-8bbb2a27-of-…-20261130-0043.json  READ-ONLY   offline",
+        ),
+    ],
+)
+async def test_the_name_of_an_opened_file_is_whole_where_there_is_room_else_has_both_ends(
+    name: str, shown: str
+) -> None:
+    header = HeaderInfo(line("file"), read_only=True, connection=(label_span("offline"),), file=line(name))
+    async with running(Stage(HeaderBar(header))) as (app, _):
+        assert lines_of(app)[0] == f" file {shown}   12:04 UTC"
+
+
 async def test_profile_mode_and_countdown_outlive_names_of_any_length() -> None:
     header = HeaderInfo(line("p" * 60), host=line("h" * 90), key=line("k" * 90), hold=held(23).hold)
     async with running(Stage(HeaderBar(header))) as (app, _):

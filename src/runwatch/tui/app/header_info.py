@@ -89,7 +89,7 @@ def _header_of_file(console: Console, path: Path) -> HeaderInfo:
     """Describe a file opened instead of a service."""
     failed = console.failure is not None
     how = (label_span(f"{console.glyphs.bad} not opened", Role.BAD),) if failed else (label_span("offline"),)
-    return HeaderInfo(line(f"file {line(path.name, 40)}"), read_only=True, connection=how)
+    return HeaderInfo(line("file"), read_only=True, connection=how, file=line(path.name, None))
 
 
 def is_production(console: Console, name: str) -> bool:

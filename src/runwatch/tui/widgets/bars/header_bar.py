@@ -14,7 +14,7 @@ from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.bar import MIN_GAP, Bar, BarPart, measure_parts
 from runwatch.view.text.format import elapsed_clock, short_id
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.safe_text import SafeText, line, truncate
+from runwatch.view.text.safe_text import SafeText, elide_middle, line, truncate
 
 PROFILE_CELLS: Final = 24
 HOST_CELLS: Final = 40
@@ -47,6 +47,7 @@ class HeaderInfo(NamedTuple):
         connection: Glyph and word for the state of the connection. A narrow window has only the first span.
         requests: Requests of the last minute in words, in forms for windows of less and less room.
         hold: Until when a 429 pauses all reads, shown instead of connection and requests.
+        file: The name of an opened file, in the place of the profile: as much of both its ends as there is room for.
     """
 
     profile: SafeText
@@ -59,6 +60,7 @@ class HeaderInfo(NamedTuple):
     connection: StyledSpans = NOTHING
     requests: tuple[SafeText, ...] = ()
     hold: datetime | None = None
+    file: SafeText = NOTHING
 
 
 class HeaderBar(Bar):
@@ -112,6 +114,10 @@ class HeaderBar(Bar):
         for side in (left, right):
             for name in [name for name, part in side.items() if not part.width]:
                 del side[name]
+        if header.file:
+            room = width - measure_parts([*left.values()]) - MIN_GAP - measure_parts([*right.values()]) - 1
+            file = elide_middle(header.file, max(PROFILE_CELLS // 2, room), get_app(self).glyphs.ellipsis)
+            left["profile"] = BarPart(((line(f"{header.profile} {file}", None), Role.PLAIN),))
 
         def fits() -> bool:
             return measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width
