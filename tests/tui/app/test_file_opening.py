@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -45,8 +46,10 @@ def _no_service(_: Path) -> LocalService:
 
 @asynccontextmanager
 async def opened(home: Path, content: bytes | str, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driven]:
+    """Open a file that was written two minutes ago."""
     file = home / "kept.ndjson"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
+    os.utime(file, (NOON.timestamp() - 120,) * 2)
     launch = LaunchOptions(
         Paths(home / "settings.toml", home / "runwatch-data"), {}, SettingOptions(), start_local=_no_service, file=file
     )
@@ -91,6 +94,26 @@ async def test_runs_receipts_and_events_of_a_file_are_shown_together(tmp_path: P
         assert "loading" not in driven.text
 
 
+async def test_what_was_live_when_the_file_was_written_is_as_it_was_then_on_every_screen(tmp_path: Path) -> None:
+    text = lines([run("ex_1", created_at="2026-11-21T12:00:31.000Z"), open_run("ex_2", "completed")])
+    async with opened(tmp_path, text) as driven:
+        await driven.shows("Runs   2", "4m ago   2:00")
+        for key in ("L", "asterisk"):
+            await driven.reaches("its runs cannot be followed", key)
+            await driven.press("j", "k")
+        assert "Runs   2" in driven.text
+        await driven.reaches("The file has no events of this run, so", "enter", *["greater_than_sign"] * 2)
+        await driven.reaches("The run was live when the file was written.", *["greater_than_sign"] * 2)
+        await driven.reaches("The run was live when the file was written.", "greater_than_sign")
+        await driven.press("escape", "j")
+        await driven.shows("The file has no receipt of this run.")
+        await driven.reaches("A file has no results of runs.", "less_than_sign")
+        await driven.reaches("oldest 2:00", "I")
+        await driven.shows("receipts, saved models, connections, checks: not in the file", "requests not in the file")
+        assert "updated" not in driven.text
+        assert "not read" not in driven.text
+
+
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
     async with opened(tmp_path, a_bundle()) as driven:
         await driven.opens(ProblemsScreen)
@@ -103,6 +126,8 @@ async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Pat
         await driven.reaches("the file has no events of this run", "enter")
         driven.app.follow_link("run", "ex_gone")
         await driven.shows("ex_gone: not in this file")
+        await driven.reaches("requests 1 in the file", "I")
+        await driven.shows("problems 2 in the file", "account  not in the file")
         await driven.reaches("Around a time   4", "at")
         await driven.shows("problems 2 · requests 1 · runs 1")
         assert "loading" not in driven.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from runwatch.base.errors import RunwatchError, UsageError
@@ -52,7 +53,7 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
     name = line(path.name, 40)
     console.startup_status = f"reading {name}{console.glyphs.ellipsis}"
     try:
-        content = await asyncio.to_thread(path.read_bytes)
+        content, modified_at = await asyncio.to_thread(_read, path)
     except OSError as error:
         raise RunwatchError(f"{name} cannot be read", detail=error.strerror) from None
 
@@ -61,10 +62,15 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
 
     filed = await read_in_slices(content, console.clock, on_progress)
     now, monotonic = console.clock.now(), console.clock.monotonic()
+    # Its records are as old as the file: a run that was live then says nothing of the time since.
+    written_at = min(now, modified_at)
+    console.file_written_at = written_at
     console.startup_status = f"{name} has no records of this kind."
     for kind, records in filed.records.items():
         console.store.apply(
-            ListRead(FILE_PROFILE, kind, now, monotonic, tuple(records.values()), complete=True, end_is_proven=True)
+            ListRead(
+                FILE_PROFILE, kind, written_at, monotonic, tuple(records.values()), complete=True, end_is_proven=True
+            )
         )
     if filed.flaws():
         console.warn(f"{name}: {filed.flaws()}")
@@ -83,6 +89,11 @@ async def load_file(console: NavigatingApp, path: Path) -> None:
             console.first_screen = None
 
         run_in_app(console, show, "showing the file")
+
+
+def _read(path: Path) -> tuple[bytes, datetime]:
+    """Return what a file holds, and when it was written."""
+    return path.read_bytes(), datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 async def read_in_slices(content: bytes, clock: Clock, on_progress: Callable[[float], None]) -> RecordFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.css.query import NoMatches
 from textual.screen import Screen
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from runwatch.records.record import Record
     from runwatch.store.live.run_tails import TailUpdate
     from runwatch.store.session import ServiceSession
+
+_FOLLOWING_SCREENS: Final = frozenset({"tail", "wall"})
+"""Screens that only follow runs, of which an opened file has none that goes on."""
 
 
 class NavigatingApp(Console):
@@ -131,6 +134,9 @@ class NavigatingApp(Console):
         await self.go_to_view(ViewState(name), is_root=is_root)
 
     async def go_to_view(self, view: ViewState, *, is_root: bool = False) -> None:
+        if self.has_file and view.screen in _FOLLOWING_SCREENS:
+            self.console_screen.refuse_key("A file is open instead of a service; its runs cannot be followed.")
+            return
         self._keep_present()
         self.history.go(view, is_root=is_root)
         await self._show(view)

@@ -23,6 +23,8 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import ShellService, profile_options, service_command
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runwatch.base.errors import RunwatchError
     from runwatch.settings.declarations import Settings
     from runwatch.settings.resolver import SettingsResolver
@@ -97,6 +99,7 @@ class Console(WidgetApp):
         session: The service session; ``None`` until it is open, and for a file.
         profile_name: The current profile, or the one being opened.
         failure: Why the session could not be opened.
+        file_written_at: When the opened file was written; ``None`` until it is read, and for a service.
         startup_status: Progress of opening the session.
         time_mode: How times are shown.
         row_cache: The rows of the last long list.
@@ -122,6 +125,7 @@ class Console(WidgetApp):
     session: ServiceSession | None = None
     profile_name: str
     failure: RunwatchError | None = None
+    file_written_at: datetime | None = None
     startup_status = "opening…"
     time_mode: TimeMode
     row_cache: RowCache | None = None
@@ -197,7 +201,8 @@ class Console(WidgetApp):
     def render_context(self) -> RenderContext:
         return RenderContext(
             self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names(),
-            lost_at=None if self.session is None else self.session.live.connection.lost_since,
+            lost_at=self.file_written_at if self.session is None else self.session.live.connection.lost_since,
+            is_of_file=self.has_file,
         )  # fmt: skip
 
     def _known_names(self) -> Mapping[str, str]:

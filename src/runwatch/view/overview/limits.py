@@ -28,6 +28,8 @@ from runwatch.view.text.format import (
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import plain_decimal
 
+NOT_IN_FILE: Final = "not in the file"
+
 LABEL: Final = 8
 """Width of the label before a number, in cells."""
 
@@ -46,6 +48,7 @@ class AccountLimits:
         state: Why it is unknown.
         problems: Times of the problems in the journal; ``None`` before it was read.
         is_learned: Whether the limit is an estimate, because the service states none.
+        in_file: Numbers of the requests and problems in an opened file, by the list's name; ``None`` for a service.
     """
 
     per_minute: int = 0
@@ -55,6 +58,7 @@ class AccountLimits:
     state: PaneState | None = None
     problems: Sequence[datetime] | None = None
     is_learned: bool = False
+    in_file: Mapping[str, int] | None = None
 
 
 def limit_lines(spending: AccountLimits, context: RenderContext) -> list[LinkedLine]:
@@ -102,6 +106,8 @@ def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tupl
 
 
 def _requests(spending: AccountLimits) -> LinkSpan:
+    if spending.in_file is not None:
+        return _in_file(spending.in_file, "requests")
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
         request_rate(spending.per_minute, spending.limit, "a minute", is_learned=spending.is_learned),
@@ -136,7 +142,15 @@ def _unknown_span(context: RenderContext) -> LinkSpan:
     return make_plain_span(f"{context.glyphs.unknown} not stated")
 
 
+def _in_file(counts: Mapping[str, int], name: str) -> LinkSpan:
+    if not counts[name]:
+        return make_plain_span(NOT_IN_FILE)
+    return make_link_span(f"{grouped_number(counts[name])} in the file", Role.PLAIN, ViewLink(name))
+
+
 def _problem_line(spending: AccountLimits, context: RenderContext) -> LinkedLine:
+    if spending.in_file is not None:
+        return _line("problems", _in_file(spending.in_file, "problems"))
     if spending.problems is None:
         return _line("problems", make_plain_span("not read yet"))
     state = spending.state
@@ -162,6 +176,8 @@ def missing_list_text(state: PaneState) -> str:
             return "not read yet"
         case LoadState.OFFLINE | LoadState.NO_ANSWER | LoadState.ERROR:
             return "not read" if state.age_s is None else "old"
+        case LoadState.ENDED if state.age_s is None:
+            return NOT_IN_FILE
     return "" if state.age_s is not None else "not read yet"
 
 

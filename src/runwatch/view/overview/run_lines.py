@@ -49,10 +49,15 @@ ENDS: Final = ("completed", "failed", "expired", "cancelled")
 
 NUMBER: Final = 8
 
-NO_RUNS_READ: Final = "No runs have been read yet."
+_NO_RUNS_READ: Final = "No runs have been read yet."
 
 _HOUR_FILTER: Final = "ended<1h"
 _QUARTER_FILTER: Final = "ended<15m"
+
+
+def no_runs_text(context: RenderContext) -> SafeText:
+    """Say that no runs were read: not yet, or none with an opened file."""
+    return line("The file has no runs." if context.is_of_file else _NO_RUNS_READ)
 
 
 # Live runs.
@@ -64,7 +69,7 @@ def live_lines(known: RunCounts | None, context: RenderContext, cells: int) -> l
     Before the first read, when a 0 would be wrong, ``known`` is ``None``.
     """
     if known is None:
-        return [(make_plain_span(NO_RUNS_READ),)]
+        return [(make_plain_span(no_runs_text(context)),)]
     return [_live_counts(known, context), *_oldest(known, context), (), *_cost_lines(known, context, cells)]
 
 
@@ -155,7 +160,7 @@ def _spent(runs: Sequence[RunFacts]) -> tuple[Decimal, Decimal, int]:
 def ended_lines(known: RunCounts | None, context: RenderContext) -> list[LinkedLine]:
     """Return lines for how runs ended in the last 15 minutes and in the last hour, and when."""
     if known is None:
-        return [(make_plain_span(NO_RUNS_READ),)]
+        return [(make_plain_span(no_runs_text(context)),)]
     quarter, hour = known.ended_within(QUARTER, context.now), known.ended_within(HOUR, context.now)
     lines: list[LinkedLine] = [
         (
@@ -249,7 +254,7 @@ class CompactLines(NamedTuple):
 def compact_lines(known: RunCounts | None, spending: AccountLimits, context: RenderContext, cells: int) -> CompactLines:
     """Return live runs, ended runs and limits in six lines."""
     if known is None:
-        unread = (_label("runs"), make_plain_span(NO_RUNS_READ))
+        unread = (_label("runs"), make_plain_span(no_runs_text(context)))
         return CompactLines([unread, (), (), (), *compact_limit_lines(spending, context, cells)], buckets=0)
     oldest, *cost = [*_oldest(known, context), *_cost_lines(known, context, cells, 6)]
     lines = [

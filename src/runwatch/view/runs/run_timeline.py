@@ -91,7 +91,8 @@ def timeline_sections(
     """
     bars = list(timeline_bars(facts, trace, context))
     if not trace.count:
-        unread = line("No event of this run is read yet, so there is nothing to draw.")
+        lacks = "The file has no events of this run" if context.is_of_file else "No event of this run is read yet"
+        unread = line(f"{lacks}, so there is nothing to draw.")
         return (DetailSection(line(""), (DetailLine(line(""), unread, Role.QUIET),)),)
     if trace.first_at is None or trace.last_at is None or not bars:
         nothing = line("No event of this run has a time yet, so there is nothing to draw.")

@@ -59,7 +59,9 @@ class RenderContext:
         zone: The zone for ``local`` times; ``None`` means the machine's.
         service: How a command in a shell calls the service that the record is from.
         names: The names of saved models by their id, as far as known.
-        lost_at: Since when the service does not respond: nothing later is known of its runs. ``None`` while it does.
+        lost_at: Since when the service does not respond, or when an opened file was written: nothing later is known
+            of its runs. ``None`` while it responds.
+        is_of_file: Whether the record is from an opened file: what is missing there never comes.
     """
 
     now: datetime
@@ -69,6 +71,7 @@ class RenderContext:
     service: ShellService = ANY_SERVICE
     names: Mapping[str, str] = field(default_factory=dict, compare=False)
     lost_at: datetime | None = None
+    is_of_file: bool = False
 
 
 def money(amount: Decimal | None, *, is_part: bool = False) -> SafeText:

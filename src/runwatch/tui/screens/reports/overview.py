@@ -24,6 +24,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
+from runwatch.tui.sources.row_sources import FILE_STATE
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource, collection_state
 from runwatch.tui.widgets.lists.link_lines import LinkLines, LinkTable
 from runwatch.tui.widgets.panes.pane import Pane
@@ -42,14 +43,15 @@ from runwatch.view.overview.links import ViewLink
 from runwatch.view.overview.newest_runs import newest_run_lines
 from runwatch.view.overview.run_counts import HOUR, RunCounts, count_runs
 from runwatch.view.overview.run_lines import (
-    NO_RUNS_READ,
     bars_legend,
     compact_lines,
     ended_lines,
     ended_note,
     live_lines,
+    no_runs_text,
 )
 from runwatch.view.resources.problems import PROBLEMS
+from runwatch.view.resources.requests import REQUESTS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.text.copied_text import copied_word
 from runwatch.view.text.glyphs import Role
@@ -264,11 +266,17 @@ class OverviewScreen(ConsoleScreen):
             self._counted = items, count_runs(items)
         return self._counted[1]
 
+    def _runs_state(self) -> PaneState:
+        return self._state(Run) if self.console.has_file else self._runs.state()
+
     def _state(self, record: type[Record]) -> PaneState:
         session = self.console.session
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
         job = "account" if record is Account else f"list {record.KIND}"
         collection = self.console.store.collection(self.console.profile_name, record.KIND)
+        if self.console.has_file:
+            # Records of a kind that the file has were all read with it.
+            return FILE_STATE._replace(age_s=0.0 if collection.by_id else None)
         return collection_state(self.console.clock, session, collection, interval_s, job=job)
 
     def _show(self) -> None:
@@ -307,7 +315,7 @@ class OverviewScreen(ConsoleScreen):
     def _show_numbers(self, known: RunCounts) -> None:
         context, spending = self.console.render_context(), self._spending()
         live = self._lines("live")
-        state, offline = self._runs.state(), self._offline_age()
+        state, offline = self._runs_state(), self._offline_age()
         counted = None if state.age_s is None else known
         note = ended_note(known, context, is_whole=self._runs.end_is_proven(), is_read=state.age_s is not None)
         if self.is_narrow:
@@ -356,7 +364,7 @@ class OverviewScreen(ConsoleScreen):
 
     def _quiet_lines(self, has_ended: bool, states: dict[str, PaneState]) -> list[StyledSpans]:
         """Return the text shown without issues: what was checked and what could not be."""
-        console, runs = self.console, self._runs.state()
+        console, runs = self.console, self._runs_state()
         if runs.age_s is None:
             return [*self.unread_lines(RUNS, runs)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
@@ -378,7 +386,7 @@ class OverviewScreen(ConsoleScreen):
         lines.show_table(table.head, table.lines)
         ended = known.ended_within(HOUR, context.now)
         quiet = "Nothing failed or expired in the last hour." if ended else "Nothing ended in the last hour."
-        lines.empty_text = [line(NO_RUNS_READ if self._runs.state().age_s is None else quiet)]
+        lines.empty_text = [no_runs_text(context) if self._runs_state().age_s is None else line(quiet)]
         title = (
             "Failed and expired, last hour"
             if self.is_narrow
@@ -393,7 +401,7 @@ class OverviewScreen(ConsoleScreen):
     def _offline_age(self) -> StyledSpans | None:
         """Return since when what was read is not read; ``None`` while it is, and where nothing was."""
         assert self._runs is not None
-        has_read = self._runs.state().age_s is not None
+        has_read = self._runs_state().age_s is not None
         return (self.offline_span(),) if self.lost_since is not None and has_read else None
 
     def _spending(self) -> AccountLimits:
@@ -411,7 +419,13 @@ class OverviewScreen(ConsoleScreen):
             account=next(iter(self.console.records(Account).values()), None),
             state=self._state(Account),
             problems=moments,
+            in_file=self._count_in_file() if self.console.has_file else None,
         )
+
+    def _count_in_file(self) -> dict[str, int]:
+        console = self.console
+        specs = (REQUESTS, PROBLEMS)
+        return {it.name: len(console.store.collection(console.profile_name, it.kind).by_id) for it in specs}
 
     def _lines(self, name: str) -> LinkLines:
         return self.query_one(f"#{name}-lines", LinkLines)

@@ -41,6 +41,7 @@ _POLICY: Final = frozenset({"Policy"})
 NO_RESULT: Final = "A test run calls no model, so it has no result."
 ONLY_COMPLETED: Final = "Only a completed run has a result."
 RUN_NOT_FINAL: Final = "The run is still live."
+_LIVE_IN_FILE: Final = "The run was live when the file was written."
 
 
 class RunDetail(Vertical):
@@ -276,13 +277,14 @@ class RunDetail(Vertical):
     def _no_result(self, facts: RunFacts) -> str:
         if facts.is_test:
             return NO_RESULT
+        is_of_file = self._now().is_of_file
         if not facts.is_final:
-            return RUN_NOT_FINAL
+            return _LIVE_IN_FILE if is_of_file else RUN_NOT_FINAL
         if not facts.has_result:
             from runwatch.view.runs.run_narrative import ending_text
 
             return "\n".join((f"{ONLY_COMPLETED} It {ending_text(facts.status)}.", *self._why_ended(facts)))
-        return f"reading{self._now().glyphs.ellipsis}"
+        return "A file has no results of runs." if is_of_file else f"reading{self._now().glyphs.ellipsis}"
 
     def _why_ended(self, facts: RunFacts) -> Iterator[str]:
         """Say why a run ended without a result, and what to do, as its summary does."""
@@ -295,6 +297,8 @@ class RunDetail(Vertical):
             yield next_step_text(facts, self._now()) or ""
 
     def _no_receipt(self, facts: RunFacts) -> str:
+        if self._now().is_of_file:
+            return "The file has no receipt of this run." if facts.is_final else _LIVE_IN_FILE
         if facts.is_final:
             return f"reading{self._now().glyphs.ellipsis}"
         return f"{RUN_NOT_FINAL} It gets a receipt when it ends."
