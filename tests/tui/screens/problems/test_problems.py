@@ -185,7 +185,7 @@ async def test_an_answer_without_an_instance_says_that_there_is_none_to_copy(tmp
         await driven.reaches("No instance", "y")
 
 
-async def test_v_shows_the_json_and_enter_does_the_next_step(tmp_path: Path) -> None:
+async def test_v_shows_the_json_and_enter_does_a_next_step_that_the_console_can_do(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await three(driven)
         await driven.press("v")
@@ -194,9 +194,10 @@ async def test_v_shows_the_json_and_enter_does_the_next_step(tmp_path: Path) -> 
         assert '"instance"' not in driven.text
         await driven.press("down", "down", "enter")
         await driven.pilot.pause()
+        assert "next step" not in driven.lines[-1]
         await driven.press("enter")
         assert isinstance(driven.app.screen, ProblemsScreen)
-        assert "Check the id" in driven.lines[-1]
+        assert "This line opens nothing." in driven.lines[-1]
         await driven.reaches("enter goes to the first", "escape", "g")
         await driven.press("enter")
         await driven.pilot.pause()

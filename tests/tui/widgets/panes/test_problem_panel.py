@@ -58,6 +58,7 @@ async def test_a_message_that_is_wrapped_stays_in_its_column() -> None:
 
 async def test_keys_copy_the_instance_and_the_support_block() -> None:
     async with running(Stage(panel := ProblemPanel()), (100, 20)) as (app, pilot):
+        panel.has_next_step = True
         panel.show(samples.refused())
         panel.query_one(DetailView).focus()
         await pilot.press("y", "Y", "enter", "escape")

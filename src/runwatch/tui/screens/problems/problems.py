@@ -26,7 +26,6 @@ from runwatch.tui.widgets.panes.menu import MenuItem
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from runwatch.view.actions.run_form import field_named
-from runwatch.view.problems.explanations import next_step
 from runwatch.view.problems.journal_entries import ProblemEntry, RequestEntry
 from runwatch.view.resources.problems import PROBLEMS, find_error_code
 from runwatch.view.spec.resource import ResourceSpec
@@ -69,16 +68,20 @@ class ProblemsScreen(ResourceScreen):
     # Layout.
 
     def detail_pane(self) -> Pane:
-        panel = ProblemPanel(id="detail")
-        panel.has_next_step = True
-        return panel
+        return ProblemPanel(id="detail")
 
     def filter_bar(self, complete: Completer) -> FilterBar:
         return ProblemFilterBar(complete, id="filter")
 
     def form_field(self, entry: ProblemEntry) -> str | None:
-        """Return the run form's field for a refused submit, or an empty text; ``None`` if the form does not help."""
-        if not entry.is_submit or find_error_code(entry) not in {"validation_failed", "echo_mode_mismatch"}:
+        """Return the run form's field for a refused submit, or an empty text; ``None`` if the form does not help, or
+        cannot be opened here.
+        """
+        if (
+            not self.offers("screen.new")
+            or not entry.is_submit
+            or find_error_code(entry) not in {"validation_failed", "echo_mode_mismatch"}
+        ):
             return None
         return next((field for error in entry.problem.errors or () if (field := field_named(error.field or ""))), "")
 
@@ -107,10 +110,11 @@ class ProblemsScreen(ResourceScreen):
             self._shown = row.id
             self.panel.start_over()
         entry: ProblemEntry = row.subject
+        self.panel.has_next_step = self.form_field(entry) is not None
         if self._is_raw:
             self.panel.show_raw(entry, json_block(dict(entry.raw)))
         else:
-            step = _TO_THE_FORM if self.form_field(entry) is not None else None
+            step = _TO_THE_FORM if self.panel.has_next_step else None
             # The line that names the request leads to it.
             request = (RequestEntry.KIND, entry.request_id) if entry.request_id else None
             links = [link for link in self._links(row) if link.target != request]
@@ -255,15 +259,10 @@ class ProblemsScreen(ResourceScreen):
         self.action_back()
 
     def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
-        """Open the form where the error can be corrected, or show the next step."""
-        entry = message.entry
-        field = self.form_field(entry)
-        if field is not None:
-            from runwatch.tui.flows.runs.run_form import open_run_form
+        """Open the form where the error can be corrected."""
+        from runwatch.tui.flows.runs.run_form import open_run_form
 
-            open_run_form(self, field=field)
-        else:
-            self.notify_user(next_step(find_error_code(entry) or "", entry.status))
+        open_run_form(self, field=self.form_field(message.entry) or "")
 
 
 class MultilinePasteInput(FilterInput):

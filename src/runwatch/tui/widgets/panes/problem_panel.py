@@ -29,7 +29,9 @@ NO_INSTANCE = "none: this response did not come from the API"
 
 
 class ProblemPanel(Pane):
-    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does the next step, ``esc`` leaves."""
+    """The panel. ``y`` copies the instance, ``Y`` the support block, ``enter`` does a next step that the screen can do,
+    ``esc`` leaves.
+    """
 
     BINDINGS = make_bindings("screen.back", "screen.copy", "screen.copy_menu")
 
@@ -49,7 +51,7 @@ class ProblemPanel(Pane):
     """The problem shown."""
 
     has_next_step = False
-    """Whether the screen does the next step that is asked for."""
+    """Whether the screen does the next step of the problem shown; set before it is shown."""
 
     def compose(self) -> ComposeResult:
         yield _Fields()
@@ -191,15 +193,18 @@ class _Fields(DetailView, inherit_bindings=False):
 
     @property
     def enter_label(self) -> str | None:
-        does_step = isinstance(self.parent, ProblemPanel) and self.parent.has_next_step
-        return None if self.has_target else "next step" * does_step
+        return "next step" if self._does_step else super().enter_label
 
     def line_opened(self) -> None:
-        if self.has_target:
+        if self._does_step:
+            assert isinstance(self.parent, ProblemPanel)
+            self.parent.action_next_step()
+        else:
             super().line_opened()
-            return
-        assert isinstance(self.parent, ProblemPanel)
-        self.parent.action_next_step()
+
+    @property
+    def _does_step(self) -> bool:
+        return isinstance(self.parent, ProblemPanel) and self.parent.has_next_step and not self.has_target
 
 
 _UNTITLED = line("")
