@@ -127,7 +127,10 @@ async def test_a_day_of_the_plot_is_chosen_told_grouped_and_opened(tmp_path: Pat
         await driven.click_text("11-01  most")
         await driven.shows("▲ 2026-11-01  2.0000  1 run")
         await driven.reaches("▲ 2026-11-03  4.0000  3 runs", "right", "right")
-        await driven.shows("not grouped; possible by fee")
+        await driven.shows("not grouped; possible by fee", "left day before")
+        await driven.press("tab")
+        await driven.hides("day before")
+        await driven.reaches("left day before", "tab")
         await driven.reaches("by fee: █ usage 3.0000   ▒ fee 1.0000", "s")
         await driven.reaches("2026-11-02  not in the report: nothing to open", "left", "enter")
         await driven.reaches("completed>=2026-11-01 completed<2026-11-02", "left", "enter")
@@ -249,12 +252,12 @@ async def test_tab_walks_both_panes_and_sample_credit_is_added_through_the_form(
         await opened(driven)
         seen = []
         for _ in range(2):
-            seen.append(driven.focused and driven.focused.id)
+            seen.append(before := driven.focused and driven.focused.id)
+            await driven.press("slash", "escape")
+            assert driven.focused is not None
+            assert driven.focused.id == before, "the period is not of one pane"
             await driven.press("tab")
         assert set(seen) == {"account-text", "usage-text"}
-        await driven.press("slash", "escape")
-        assert driven.focused is not None
-        assert driven.focused.id in seen
         assert driven.app.console_screen.key_help("screen.new") == "Add sample credit."
         await driven.reaches("Add sample credit", "plus")
         await driven.shows("POST /v1/account/top-up-intents")

@@ -59,6 +59,7 @@ class ReportScreen(PeriodScreen):
         super().__init__()
         self._is_raw = False
         self._seconds = 0
+        self._left_view: DetailView | None = None
         self.reports = ReportReader(self)
 
     # For subclasses to override.
@@ -146,9 +147,16 @@ class ReportScreen(PeriodScreen):
 
     def close_filter(self) -> None:
         super().close_filter()
-        self.query_one("#panes DetailView", DetailView).focus()
+        view = self._left_view or self.query_one(self.AUTO_FOCUS or "#panes DetailView", DetailView)
+        view.focus()
 
     # Messages and key actions.
+
+    def action_filter(self) -> None:
+        """Edit the period; the focus then goes back to the pane that it was in."""
+        if isinstance(self.focused, DetailView):
+            self._left_view = self.focused
+        super().action_filter()
 
     async def action_copy(self) -> None:
         value = self.focused.value if isinstance(self.focused, DetailView) else None

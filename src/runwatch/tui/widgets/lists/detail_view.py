@@ -167,11 +167,12 @@ class DetailView(LineList, inherit_bindings=False):
 
     @property
     def plot_hints(self) -> Sequence[KeyHint]:
-        """The hints for a plot: grouping works in the whole view, the days where the cursor is in the plot."""
+        """The hints for a plot: grouping works in the whole view, the days where the focus and the cursor are in the
+        plot.
+        """
         grouping: tuple[KeyHint, ...] = ("detail.group",) if self._plot_to_group is not None else ()
-        return (
-            (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if self._is_in_plot else grouping
-        )
+        has_days = self._is_in_plot and self.has_focus
+        return (*grouping, ("detail.fold", "day before"), ("detail.unfold", "next day")) if has_days else grouping
 
     @property
     def _plot_to_group(self) -> PlotInSight | None:
