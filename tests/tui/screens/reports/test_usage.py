@@ -194,7 +194,7 @@ async def test_an_invalid_period_is_put_right_where_periods_are_typed(tmp_path: 
 
 
 @pytest.mark.exhaustive
-async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_path: Path) -> None:
+async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period_and_line(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await driven.press("U")
         await opened(driven)
@@ -205,6 +205,9 @@ async def test_a_number_leads_to_its_list_and_back_leads_to_the_same_period(tmp_
         assert isinstance(driven.app.screen, ResourceScreen)
         assert driven.app.screen.spec.name == "receipts"
         await driven.reaches("2026-10-23 to 2026-11-21", "left_square_bracket")
+        await driven.comes("▸ runs")
+        await driven.reaches("Compliance export   2026-10-23 to 2026-11-21", "G", "enter")
+        await driven.reaches("▸ compliance export", "escape")
 
 
 @pytest.mark.parametrize(

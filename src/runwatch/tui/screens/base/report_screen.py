@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from textual import events
+
 from runwatch.base.errors import UsageError
 from runwatch.records.run import Run
 from runwatch.settings.view_state import ViewState
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 class ReportScreen(PeriodScreen):
     """A screen of reports about a period. Subclasses name the reports and draw them.
 
-    The view state stores the period as its filter, so that going back restores it.
+    The view state stores the period as its filter, and the line at the cursor, so that going back restores both.
     """
 
     NARROW_BELOW = 100
@@ -59,7 +61,7 @@ class ReportScreen(PeriodScreen):
         super().__init__()
         self._is_raw = False
         self._seconds = 0
-        self._left_view: DetailView | None = None
+        self._focused_last: DetailView | None = None
         self.reports = ReportReader(self)
 
     # For subclasses to override.
@@ -133,13 +135,21 @@ class ReportScreen(PeriodScreen):
             self._draw_if_mounted()
 
     def view_state(self, name: str) -> ViewState:
-        return ViewState(name, filter=self.period_text)
+        view = self._focused_last
+        selected = "" if view is None else f"{view.id} {view.place}"
+        return ViewState(name, filter=self.period_text, selected=selected)
 
     def restore_view(self, view: ViewState) -> None:
         try:
             self.take_period(view.filter or DEFAULT_PERIOD)
         except UsageError:
             self.take_period(DEFAULT_PERIOD)
+        # After that, as the lines of another period are others.
+        name, _, place = view.selected.partition(" ")
+        for left in self.query(DetailView):
+            if left.id == name:
+                left.go_to_place(place)
+                left.focus()
 
     def period_chosen(self) -> None:
         self.reports.show(*self.reports_for(self.period))
@@ -147,16 +157,15 @@ class ReportScreen(PeriodScreen):
 
     def close_filter(self) -> None:
         super().close_filter()
-        view = self._left_view or self.query_one(self.AUTO_FOCUS or "#panes DetailView", DetailView)
+        view = self._focused_last or self.query_one("#panes DetailView", DetailView)
         view.focus()
 
     # Messages and key actions.
 
-    def action_filter(self) -> None:
-        """Edit the period; the focus then goes back to the pane that it was in."""
-        if isinstance(self.focused, DetailView):
-            self._left_view = self.focused
-        super().action_filter()
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Keep in mind the pane that has the focus, which comes back to it."""
+        if isinstance(event.widget, DetailView):
+            self._focused_last = event.widget
 
     async def action_copy(self) -> None:
         value = self.focused.value if isinstance(self.focused, DetailView) else None

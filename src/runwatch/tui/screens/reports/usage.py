@@ -34,13 +34,12 @@ from runwatch.view.resources.organization import USAGE
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 
+_EXPORT: Final = "compliance"
+"""The screen that the last line opens."""
+
 _MORE: Final = DetailSection(
     line("For auditors"),
-    (
-        DetailLine(
-            line("compliance export"), line("receipts, usage and decisions of a period"), target=ViewState("compliance")
-        ),
-    ),
+    (DetailLine(line("compliance export"), line("receipts, usage and decisions of a period"), target=_EXPORT),),
 )
 
 
@@ -82,6 +81,11 @@ class UsageScreen(ReportScreen):
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints, after the first those of a plot in sight."""
         return [self.HINTS[0], *self.query_one("#usage-text", DetailView).plot_hints, *self.HINTS[1:]]
+
+    def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
+        """Open the export of the same period."""
+        if message.link == _EXPORT:
+            self.go_to_view_later(ViewState(_EXPORT, filter=self.period_text))
 
     def action_group(self) -> None:
         """Group the plot of the period from the other pane too, or say that there is none."""

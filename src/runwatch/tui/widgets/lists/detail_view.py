@@ -91,6 +91,7 @@ class DetailView(LineList, inherit_bindings=False):
         self._head: tuple[StyledSpan, ...] = ()
         self._rows: list[DetailRow] = []
         self._wanted_lead: type | None = None
+        self._wanted_place = ""
         self._places: dict[FoldKey, PlotPlace] = {}
         self._known_cells = 0
         self._hinted: tuple[bool, str | None] = False, None
@@ -161,6 +162,28 @@ class DetailView(LineList, inherit_bindings=False):
             self.move_cursor(index + 1 + next(hits, -1))
 
     @property
+    def place(self) -> str:
+        """The line under the cursor, for :meth:`go_to_place`: its number in its section, and the section's title."""
+        part = self._rows[self._cursor].part[:1] if self._rows else ()
+        return f"{self._cursor - (self._first_row_of(part) or 0)} {part[0] if part else ''}"
+
+    def go_to_place(self, place: str) -> None:
+        """Move the cursor to a line of a section once that is shown, unless the user moves it before."""
+        self._wanted_place = place
+        self._go_to_wanted_place()
+
+    def _go_to_wanted_place(self) -> None:
+        number, _, title = self._wanted_place.partition(" ")
+        first = self._first_row_of((line(title, None),) if title else ())
+        if first is not None and number.isdecimal():
+            self._wanted_place = ""
+            self.move_cursor(first + int(number))
+
+    def _first_row_of(self, part: FoldKey) -> int | None:
+        rows = enumerate(self._rows)
+        return next((index for index, row in rows if row.entry is not None and row.part[:1] == part), None)
+
+    @property
     def value(self) -> SafeText | None:
         """The complete value under the cursor."""
         return self._rows[self._cursor].value if self._rows else None
@@ -186,6 +209,7 @@ class DetailView(LineList, inherit_bindings=False):
         return bool(self._rows) and self._rows[self._cursor].plot is not None
 
     def cursor_moved(self) -> None:
+        self._wanted_place = ""
         self._update_hints()
 
     def _update_hints(self) -> None:
@@ -401,6 +425,8 @@ class DetailView(LineList, inherit_bindings=False):
         self.set_size()
         if self._wanted_lead is not None and rows:
             self.go_to_target(self._wanted_lead)
+        if self._wanted_place:
+            self._go_to_wanted_place()
         if self._cursor == cursor:
             self._refresh_changed(before, rows)
         else:
