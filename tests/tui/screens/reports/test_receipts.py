@@ -213,6 +213,11 @@ async def test_the_hints_are_those_of_the_pane_with_the_focus(tmp_path: Path) ->
         assert "space mark" not in driven.text
         await driven.reaches("$ receipt  esc list", "dollar_sign")
         assert "enter filter by it" not in driven.text, "the sum opens nothing"
+        await driven.reaches("v has no use here", "v")
+        await driven.reaches("D has no use here", "D")
+        await driven.reaches("Nothing to pin here", "b")
+        await driven.reaches("value under the cursor", "down", "y")
+        assert driven.app.console_screen.key_help("screen.spend").startswith("Show the receipt")
         await driven.reaches("space mark", "tab")
         assert "$ receipt" in driven.text
 
@@ -234,6 +239,11 @@ async def test_without_a_receipt_the_totals_say_so(tmp_path: Path) -> None:
         await driven.reaches("not compared: there is no receipt", "dollar_sign")
         assert "filter by it" not in driven.text
         assert driven.lines[1].strip() == "Receipts › Spend"
+        assert "updated just now" in driven.text
+        assert "$ receipt" not in driven.text
+        await driven.press("dollar_sign")
+        await driven.until(lambda: driven.lines[1].strip() == "Receipts", "the list to be there again")
+        assert "nothing selected" not in driven.text
 
 
 async def test_a_difference_from_the_usage_report_is_told_to_the_digit(tmp_path: Path) -> None:

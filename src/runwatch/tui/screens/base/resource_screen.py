@@ -509,7 +509,7 @@ class ResourceScreen(ListScreen):
         view = self.query_one("#fields", DetailView)
         if row is None:
             view.show(())
-            self.query_one("#detail", Pane).set_border_text(title=NOTHING_SELECTED, state=line(""))
+            self.query_one("#detail", Pane).set_border_text(title=NOTHING_SELECTED, state=line(""), age=line(""))
             return
         if row.id != self._shown:
             self._shown = row.id

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from runwatch.view.query.expressions import Query
     from runwatch.view.text.format import RenderContext
 
+_ON_RECEIPTS: Final = frozenset({"raw", "compare", "copy_menu"})
+"""Handlers of keys that do something with the receipt at the cursor, and nothing with the totals."""
+
 _TOTAL: Final = "Total"
 """The section after which values from other sources are inserted."""
 
@@ -75,6 +78,20 @@ class ReceiptsScreen(ResourceScreen):
 
     # Totals.
 
+    @property
+    def _spend_is_alone(self) -> bool:
+        """Whether the totals have the focus or cover the list, so that no receipt is meant."""
+        return self._shows_spend and (self._is_in_detail or not self.query_one("#list").display)
+
+    @property
+    def row(self) -> RecordRow[Any] | None:
+        """The receipt at the cursor; ``None`` while none is meant."""
+        return None if self._spend_is_alone else super().row
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable the keys for a receipt while none is meant."""
+        return not (action in _ON_RECEIPTS and self._spend_is_alone) and super().check_action(action, parameters)
+
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints; those of the totals while they have the focus, and of their plot if they have one."""
         if not self._shows_spend:
@@ -82,8 +99,16 @@ class ReceiptsScreen(ResourceScreen):
         if not self._is_in_detail:
             return [("screen.spend", "receipt") if hint == "screen.spend" else hint for hint in super().hints()]
         plot = self.query_one("#fields", DetailView).plot_hints
-        return [("detail.open", "filter by it"), *plot, ("screen.spend", "receipt"), ("screen.back", "list"),
-                "screen.filter", "screen.full", "screen.refresh", "app.quit"]  # fmt: skip
+        receipt = [("screen.spend", "receipt")] if self.listing.shown_rows else []
+        return [("detail.open", "filter by it"), *plot, *receipt, ("screen.back", "list"), "screen.filter",
+                "screen.full", "screen.refresh", ("screen.copy", "copy value"), "screen.export", "app.quit"]  # fmt: skip
+
+    def key_help(self, id: str) -> str:
+        if id == "screen.spend" and self._shows_spend:
+            return "Show the receipt at the cursor instead of the spend."
+        if id == "screen.copy" and self._spend_is_alone:
+            return "Copy the value under the cursor."
+        return super().key_help(id)
 
     def counters(self) -> StyledSpans:
         if self._source.state().age_s is None and not self.listing.shown_rows:
@@ -111,7 +136,23 @@ class ReceiptsScreen(ResourceScreen):
         share = super().usual_share()
         return max(share, min(0.5, DETAIL_CELLS / self.size.width)) if share and self._shows_spend else share
 
+    async def action_copy(self) -> None:
+        if self._spend_is_alone:
+            await self.copy_word((self.query_one("#fields", DetailView).value or "").strip(), "value under the cursor")
+        else:
+            await super().action_copy()
+
+    def action_show_actions(self) -> None:
+        if self._spend_is_alone:
+            self.open_more_keys()
+        else:
+            super().action_show_actions()
+
     def action_spend(self) -> None:
+        """Show the totals or, instead of them, the receipt at the cursor; without a receipt, the list."""
+        if self._shows_spend and not self.listing.shown_rows:
+            self.action_back()
+            return
         self._shows_spend, self._left_line = not self._shows_spend, None
         self._fit_panes()
         self.query_one("#fields", DetailView).reset()
@@ -157,7 +198,7 @@ class ReceiptsScreen(ResourceScreen):
             self._left_line = None
             self.show_hints()
         title = line("Spend of the receipts shown" if self.is_filtered else "Spend")
-        self.query_one("#detail", Pane).set_border_text(title=title, state=line(""))
+        self.query_one("#detail", Pane).set_border_text(title=title, state=line(""), age=(self.age_span(state),))
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Filter by the rows a line of the totals counts."""
