@@ -146,7 +146,7 @@ def test_what_is_typed_becomes_a_key_and_a_value(
         ("mouse", "maybe", "must be true or false"),
         ("retries", "99", "must be a whole number from 0 to 5"),
         ("home_screen", "nowhere", "must be one of runs, receipts"),
-        ("+ filters", "late", "must be NAME = VALUE"),
+        ("+ filters", "late", "must be NAME = FILTER"),
         ("+ profiles", "local = https://eu.example.com", "must begin with a name"),
         ("+ profiles", "eu = http://eu.example.com", "must be an https address"),
     ],
@@ -173,9 +173,13 @@ def test_every_action_has_a_row_with_its_keys(tmp_path: Path) -> None:
 
 
 def test_every_list_has_a_row_with_its_columns(tmp_path: Path) -> None:
-    found = rows(tmp_path, '[columns]\nruns = ["status", "id"]\nreceipts = ["stauts", "id"]\nrnus = ["id"]\n')
+    found = rows(
+        tmp_path, '[columns]\nruns = ["status", "id"]\nreceipts = ["stauts", "id", "created_at"]\nrnus = ["id"]\n'
+    )
     assert cells(found["columns.runs"]) == ("columns.runs", "status id", "file")
     assert found["columns.runs"].removes == "columns.runs"
+    assert "now" not in about(found["columns.runs"])
+    assert about(found["columns.receipts"])["now"] == "stauts id created_at"
     assert about(found["columns.receipts"])["wrong"] == (
         "columns.receipts names no column of receipts: 'stauts' (did you mean status?)"
     )

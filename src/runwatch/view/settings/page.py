@@ -97,10 +97,10 @@ def parse_edit(row: SettingsRow, text: str) -> tuple[str, str | None]:
         InvalidValueError: The setting does not accept it. The message never contains the text.
     """
     text = text.strip()
-    if row.adds:
+    if row.example:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise InvalidValueError("must be NAME = VALUE")
+            raise InvalidValueError(f"must be {row.example}")
         if row.edits == PROFILES and not is_profile_name(name):
             raise InvalidValueError(
                 f"must begin with a name of letters, digits, - and _; {', '.join(RESERVED_NAMES)} are taken"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from runwatch.base.text import cell_width
 from runwatch.settings.declarations import LOCAL, PROFILES
 from runwatch.settings.resolver import ResolvedSetting, SettingSource
 from runwatch.settings.setting import Setting
@@ -26,9 +27,12 @@ EFFECTIVE_AT_ONCE: Final = frozenset(
 
 KEY_CELLS: Final = 32
 
+_VALUE_CELLS: Final = 16
+"""Width of the narrowest column of values, in cells."""
+
 COLUMNS: Final = (
     column("key", lambda row: row.cells["key"].text, min_cells=KEY_CELLS, max_cells=34),
-    column("value", lambda row: row.cells["value"].text, min_cells=16, max_cells=120, whole_first=True),
+    column("value", lambda row: row.cells["value"].text, min_cells=_VALUE_CELLS, max_cells=120, whole_first=True),
     column("source", lambda row: row.cells["source"].text, min_cells=8, max_cells=28),
 )
 
@@ -42,7 +46,7 @@ class SettingsRow:
         cells: Cells by column id.
         about: Description below the table.
         edits: Dotted key to write; that of a table if the row adds to it; empty for none.
-        adds: Whether ``NAME = VALUE`` is typed, for a new entry of a table.
+        example: Form of what is typed for a new entry of a table, such as ``NAME = FILTER``; empty for any other row.
         text: Initial text for editing.
         choices: Allowed values with a short description each; empty for free text.
         removes: Dotted key that can be removed from the file; empty for none.
@@ -53,7 +57,7 @@ class SettingsRow:
     cells: Mapping[str, StyledText]
     about: tuple[DetailLine, ...] = ()
     edits: str = ""
-    adds: bool = False
+    example: str = ""
     text: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
     removes: str = ""
@@ -117,12 +121,12 @@ def add_entry_row(table: str, doc: str, example: str, *, raw_key: str) -> Settin
         effect_line(table),
     )
     cells = {"key": quiet_cell(f"+ {table}"), "value": quiet_cell(f"enter: {example}"), "source": quiet_cell("")}
-    return SettingsRow(f"+ {table}", cells, about, edits=table, adds=True)
+    return SettingsRow(f"+ {table}", cells, about, edits=table, example=example)
 
 
 def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting) -> tuple[DetailLine, ...]:
     """Describe a setting: meaning, allowed values, source, and when a change takes effect."""
-    made = [text_line("about", setting.doc)]
+    made = [text_line("about", setting.doc), *long_value_lines(value_text(resolved.value))]
     if not setting.is_table:
         default = value_text(setting.default) or "nothing"
         made.append(text_line("takes", f"{setting.takes}; the default is {default}"))
@@ -134,6 +138,11 @@ def describe_setting(key: str, setting: Setting[Any], resolved: ResolvedSetting)
     made.append(text_line("raw key", "   ".join((key, *names))))
     made.append(effect_line(key))
     return tuple(made)
+
+
+def long_value_lines(text: str) -> list[DetailLine]:
+    """Return the line that shows a value whole if the list may have cut it."""
+    return [about_line("now", text)] if cell_width(line(text)) > _VALUE_CELLS else []
 
 
 def effect_line(key: str) -> DetailLine:

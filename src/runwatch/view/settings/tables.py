@@ -24,6 +24,7 @@ from runwatch.view.settings.rows import (
     describe_setting,
     effect_line,
     heading_row,
+    long_value_lines,
     quiet_cell,
     resolve_in_file,
     setting_cells,
@@ -168,12 +169,12 @@ def column_rows(resolver: SettingsResolver, loaded: LoadedSettings, around: Sett
     known = {spec.name for spec in RESOURCES}
     for resolved in _entries(resolver, Settings.columns.key):
         if resolved.key.partition(".")[2] not in known:
-            about = about_line("wrong", NO_LIST, Role.BAD)
+            about = (about_line("wrong", NO_LIST, Role.BAD), *long_value_lines(value_text(resolved.value)))
             made = {
                 **setting_cells(resolved.key, resolved, around.glyphs),
                 "key": StyledText(line(resolved.key), Role.BAD),
             }
-            yield SettingsRow(resolved.key, made, (about,), removes=resolved.key)
+            yield SettingsRow(resolved.key, made, about, removes=resolved.key)
 
 
 def _columns(
@@ -194,11 +195,13 @@ def _columns(
         made["value"] = StyledText(made["value"].text, Role.WARN)
     elif not is_chosen:
         made["value"] = quiet_cell(text)
+    if is_chosen:
+        about += long_value_lines(text)
     if resolved.where:
         about.append(about_line("from", resolved.where))
     about += [
-        about_line("names", " ".join(list_columns(spec))),
         about_line("usual", usual),
+        about_line("names", " ".join(list_columns(spec))),
         about_line("raw key", key),
         effect_line(key),
     ]
@@ -214,9 +217,9 @@ def key_rows(resolver: SettingsResolver, around: SettingsContext) -> Iterator[Se
     for action in around.actions:
         yield _key(action, resolved.pop(action.id, None))
     for item in resolved.values():
-        about = about_line("wrong", "no action has this id", Role.BAD)
+        about = (about_line("wrong", "no action has this id", Role.BAD), *long_value_lines(value_text(item.value)))
         made = {**setting_cells(item.key, item, around.glyphs), "key": StyledText(line(item.key), Role.BAD)}
-        yield SettingsRow(item.key, made, (about,), removes=item.key)
+        yield SettingsRow(item.key, made, about, removes=item.key)
 
 
 def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
@@ -227,6 +230,7 @@ def _key(action: KeyedAction, chosen: ResolvedSetting | None) -> SettingsRow:
     if action.refused:
         about.append(about_line("refused", action.refused, Role.BAD))
         shown = StyledText(line(f"{action.keys:{_KEYS_CELLS}}  {action.refused}"), Role.BAD)
+    about += long_value_lines(action.keys)
     about.append(about_line("takes", f"keys with spaces between them; the usual ones are {action.usual}"))
     if resolved.where:
         about.append(about_line("from", resolved.where))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path)
 async def test_what_does_not_fit_is_not_written_and_a_theme_is_tried_and_kept(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings=FILE) as driven:
         await go_to(driven, "+ filters")
-        await driven.press("enter")
+        await driven.reaches(re.compile(r"NAME = FILTER\s+esc cancel"), "enter")
+        assert "next part" not in driven.text
         await driven.type("mine=is:nothing")
         await driven.press("enter")
         assert focus(driven) == "LineInput"
@@ -206,7 +208,9 @@ async def test_words_without_a_setting_and_the_last_part_say_so(tmp_path: Path) 
 async def test_an_empty_line_puts_the_default_back(tmp_path: Path) -> None:
     async with console(service(), tmp_path, settings="retries = 4\n") as driven:
         await go_to(driven, "retries")
-        await driven.reaches("retries removed from the file", "enter", "backspace", "enter")
+        await driven.reaches("enter write  esc cancel", "enter")
+        await driven.reaches("enter remove from the file  esc cancel", "backspace")
+        await driven.reaches("retries removed from the file", "enter")
         assert "retries" not in text_of_file(tmp_path)
 
 

@@ -130,6 +130,17 @@ class SettingsScreen(ConsoleScreen):
         }
         return [hint for hint in self.HINTS if works.get(action_of(hint), True)]
 
+    def show_hints(self) -> None:
+        """Update the hints; while a value is typed, those of its line, because other keys are text."""
+        editor = self.query_one(ValueEditor)
+        if editor.has_focus_within:
+            self.query_one(StatusBar).show_hints(editor.hints, is_prompt=True)
+        else:
+            super().show_hints()
+
+    def on_value_editor_hints_changed(self) -> None:
+        self.show_hints()
+
     def on_mount(self) -> None:
         """Show the values, and look up the sources of keys."""
         self.themes = dict.fromkeys(theme_names(self.console.theme_directories), "")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.widgets import Static
 
 from runwatch.settings.setting import InvalidValueError
@@ -23,6 +24,9 @@ from runwatch.view.text.safe_text import SafeText, line
 
 class ValueEditor(Vertical):
     """The value line. ``enter`` saves the value, ``esc`` leaves it unchanged.
+
+    Attributes:
+        hints: Hints of the status bar while the user types, which say what ``enter`` does with the value as it is.
 
     Args:
         fault: Takes a dotted key and a value of valid form and returns what else is wrong with it, or an empty text.
@@ -50,10 +54,14 @@ class ValueEditor(Vertical):
         }
         & > #value-state {
             height: auto;
+            min-height: 1;
             max-height: 3;
         }
     }
     """
+
+    class HintsChanged(Message):
+        """``enter`` does something else than before."""
 
     def __init__(
         self,
@@ -66,6 +74,7 @@ class ValueEditor(Vertical):
         self._write = write
         self._leave = leave
         self._row: SettingsRow | None = None
+        self.hints: tuple[tuple[str, str], ...] = ()
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="value-line"):
@@ -75,7 +84,9 @@ class ValueEditor(Vertical):
 
     def edit(self, row: SettingsRow) -> None:
         self._row = row
-        self.query_one("#value-key", Static).update(to_content(((line(f"{row.edits}{'.' * row.adds} "), ACCENT),)))
+        self.query_one("#value-key", Static).update(
+            to_content(((line(f"{row.edits}{'.' * bool(row.example)} "), ACCENT),))
+        )
         self._put(row.text)
         self._input.focus()
 
@@ -115,18 +126,25 @@ class ValueEditor(Vertical):
             key, value = parse_edit(row, self._input.value)
             fault = self._fault(key, value) if value is not None else ""
         except InvalidValueError as error:
-            if row.adds and not self._input.value:
-                self._say(line("NAME = VALUE   esc cancels"), Role.QUIET)
+            if row.example and not self._input.value:
+                self._say(line(row.example), Role.QUIET)
             else:
                 self.refuse(line(str(error)))
+            self._offer()
             return None
         if fault:
             self.refuse(line(fault))
+            self._offer()
             return None
         self._input.remove_class("-invalid")
-        does = "writes it" if value is not None else "removes it from the file" if row.removes else "keeps the default"
-        self._say(line(f"enter {does}   esc cancels"), Role.QUIET)
+        self._say(line(""), Role.QUIET)
+        self._offer("write" if value is not None else "remove from the file" if row.removes else "keep the default")
         return key, value
+
+    def _offer(self, does: str = "") -> None:
+        """Offer what enter does, if anything, and the way out."""
+        self.hints = (*([("enter", does)] if does else []), ("escape", "cancel"))
+        self.post_message(self.HintsChanged())
 
     def _say(self, text: SafeText, role: str) -> None:
         self.query_one("#value-state", Static).update(to_content(text, role))
