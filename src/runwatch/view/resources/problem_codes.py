@@ -11,11 +11,10 @@ from runwatch.records.record import Record, integer, moment, text
 from runwatch.store.repositories.activity import CodeCount
 from runwatch.view.problems.explanations import explain_code
 from runwatch.view.problems.journal_entries import ProblemEntry
-from runwatch.view.spec.members import column, member_lines
+from runwatch.view.spec.members import column, member_lines, time_column
 from runwatch.view.spec.resource import ComputedLine, ResourceSpec, SectionSpec, SortKey
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Role
-from runwatch.view.text.member_format import time_cell
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import add_service
 from runwatch.view.text.styled_text import CellText, signed
@@ -82,8 +81,8 @@ PROBLEM_CODES: Final[ResourceSpec[Any]] = ResourceSpec[ProblemCode](
     columns=(
         column("code", lambda it: it.code or NO_CODE, cell=_code, min_cells=14),
         column("count", align="right", min_cells=5),
-        column("first", format=time_cell, never_cut=True, hide_order=2),
-        column("last", format=time_cell, never_cut=True),
+        time_column("first", hide_order=2),
+        time_column("last"),
         column("paths", align="right", hide_order=1, min_cells=5),
         column("profiles", align="right", hide_order=1, min_cells=8),
     ),

@@ -126,6 +126,21 @@ async def test_a_time_of_another_day_loses_its_seconds_before_another_text_is_cu
         }
 
 
+async def test_an_age_that_grows_moves_no_column() -> None:
+    table = RecordTable(
+        (samples.column("status", "time", never_cut=True, puts_newest_first=True),
+         samples.column("run", "model"), samples.column("age", "path"))
+    )  # fmt: skip
+    async with running(Stage(Pane(table))) as (app, pilot):
+        starts = []
+        for age in ("9s ago", "10s ago"):
+            table.show([samples.row("r1", (age, "plain"), ("river-pro", "plain"), ("/v1", "plain"))])
+            table.measure_again()
+            await pilot.pause()
+            starts.append(lines_of(app)[2].index("river-pro"))
+        assert starts[0] == starts[1]
+
+
 async def test_a_number_that_is_scrolled_into_sight_is_whole_at_once() -> None:
     table = RecordTable((samples.column("status", "path", min_cells=8), samples.column("run", "count", align="right")))
     async with running(Stage(Pane(table))) as (app, pilot):

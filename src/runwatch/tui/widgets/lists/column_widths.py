@@ -27,6 +27,9 @@ MEASURED_ROWS: Final = 100
 USUAL_CELLS: Final = 28
 """Most cells that a text below the first window counts for, where there is no room for all columns whole."""
 
+AGE_CELLS: Final = len("59m ago")
+"""Least cells of a column of times, so that an age that gets its second digit moves no other column."""
+
 MAX_COMPARED_TEXTS: Final = 200
 """Maximum number of texts of a column that are compared to find out where to cut them."""
 
@@ -230,6 +233,8 @@ def _need(column: Column[Any], natural: int, short: int, head_text: SafeText) ->
     if column.keeps_sign:
         return ColumnNeed(1, 1, max(natural, head), 1, short=1)
     if column.puts_newest_first:
+        if natural:
+            natural, short = max(natural, AGE_CELLS), max(short, AGE_CELLS)
         # Times of other days have no seconds where another text needs the room.
         short = max(short, column.min_cells)
         if short < natural:
