@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,17 @@ async def choose(driven: Driven, name: str) -> None:
     await driven.reaches("Own commands", "exclamation_mark")
     await driven.click_text(f" {name} ")
     await driven.press("enter")
+
+
+async def test_a_command_without_a_key_goes_on_below_itself_in_the_menu(tmp_path: Path) -> None:
+    long = f'[commands.long]\nrun = ["echo", "one two{" three" * 12}"]\n'
+    text = f'{long}[commands.short]\nrun = ["echo", "one"]\nkey = "f6"\n'
+    async with console(noon.service(), tmp_path, size=(80, 24), settings=text) as driven:
+        await driven.select(noon.LIVE)
+        await driven.reaches("Own commands", "exclamation_mark")
+        first = next(row for row in driven.lines if "one two" in row)
+        below = driven.lines[driven.lines.index(first) + 1]
+        assert below.index(re.findall(r"\w+", below)[0]) == first.index("echo")
 
 
 async def test_a_command_gets_the_record_and_none_of_our_secrets_says_how_it_ended_and_is_stopped(

@@ -32,13 +32,12 @@ def open_command_menu(screen: RecordScreen) -> None:
     if not rows:
         return
     refused = console.command_keys.refused
-    keys = {command.name: "" if command.name in refused else command.key for command in found}
-    width = max(map(len, keys.values()))
     items = [
         MenuItem(
             line(command.name),
             partial(start_command, screen, command, rows),
-            line(f"{keys[command.name]:{width}}   {call_text(command.run)}" if width else call_text(command.run)),
+            line(call_text(command.run)),
+            key=line("" if command.name in refused else command.key),
         )
         for command in found
     ]
