@@ -88,10 +88,9 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
     listed = {each.id for server in servers for each in _connected_to(server, connections)[:1]}
     items += [_step_item(screen, each) for each in without if each.id not in listed]
     for each in usable:
-        # At another port, or without an answer now.
+        # At a port that is not searched, or without an answer now: which of both is not known.
         if each.id not in listed and each not in without and (port := _local_port(each)):
-            label = line(f"port {port} {console.glyphs.dot} not found now")
-            items.append(_connected_item(screen, label, each, without))
+            items.append(_connected_item(screen, line(f"port {port}"), each, without))
     items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
     if usable and (shown := [each for each in usable if each not in without]):
         names = ", ".join(line(each.display_name or each.id) for each in shown)
