@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,10 @@ async def test_the_search_looks_through_every_part_and_opens_places_of_the_manua
         assert headings(driven)[0] == "In a list"
         assert isinstance(driven.app.screen, HelpScreen)
         await driven.press("escape")
+        await driven.press("question_mark", "slash")
+        await driven.type("desktop_notice")
+        assert re.search("1 line contains desktop_notice|[2-9] lines contain desktop_notice", driven.text)
+        await driven.press("escape", "escape")
         await driven.press("question_mark", "slash")
         await driven.type("xyzzy")
         assert "Nothing here contains xyzzy." in driven.text

@@ -182,7 +182,8 @@ class HelpScreen(CoveringScreen):
         if self._search and not shown:
             shown = [text_section(line(f"Nothing here contains {self._search}."), role=Role.WARN)]
         view.show(shown if self._page is not None else _with_even_labels(shown), whole=bool(self._search))
-        searched = label_span(f"{count} lines contain {line(self._search, 40)}" if self._search else "")
+        found = "1 line contains" if count == 1 else f"{count} lines contain"
+        searched = label_span(f"{found} {line(self._search, 40)}" if self._search else "")
         self.query_one("#help", Pane).set_border_text(title=line("Help"), state=(searched,))
         self.query_one(FilterBar).show_count(line(f"{count} found" if self._search else ""))
 
