@@ -152,7 +152,8 @@ def effect_line(key: str) -> DetailLine:
 def effect_text(key: str) -> str:
     """Say when a change of a setting takes effect."""
     first, *rest = key.split(".")
-    if first in EFFECTIVE_AT_ONCE or (first == PROFILES and rest[-1:] == ["colour"]):
+    is_at_once = first in EFFECTIVE_AT_ONCE or (first == PROFILES and (len(rest) == 1 or rest[-1:] == ["colour"]))
+    if is_at_once:
         return "at once"
     if first == PROFILES:
         return "when the profile is opened next"

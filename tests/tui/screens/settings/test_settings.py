@@ -15,6 +15,7 @@ from runwatch.settings.settings_file import load_settings_file
 from runwatch.settings.theme_files import theme_directories, theme_names
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.screens.settings.settings import SettingsScreen
+from runwatch.tui.widgets.bars.status_bar import StatusBar
 from runwatch.tui.widgets.panes.problem_panel import ProblemPanel
 from tests.support.builders import account, problem, run
 from tests.support.scripted import Said, ScriptedService
@@ -76,7 +77,8 @@ async def test_a_theme_of_the_user_that_cannot_be_used_says_why_and_nothing_chan
 
 
 async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path) -> None:
-    async with console(service(), tmp_path, settings=f'{FILE}\n[filters]\nmine = "is:live"\n') as driven:
+    settings = f'{FILE}\n[filters]\nmine = "is:live"\n'
+    async with console(service(), tmp_path, size=(80, 24), settings=settings) as driven:
         await go_to(driven, "filters.mine")
         await driven.shows("X remove")
         await driven.press("X", "enter")
@@ -84,6 +86,11 @@ async def test_what_is_in_the_file_is_taken_out_after_a_question(tmp_path: Path)
         assert "mine" in text_of_file(tmp_path)
         await driven.reaches("filters.mine removed from the file, holds at once", "X", "down", "enter")
         assert "mine =" not in text_of_file(tmp_path)
+        await go_to(driven, "profiles.work.base_url")
+        await driven.press("X", "down", "enter")
+        # A notice that has no room leaves out when it holds.
+        await driven.shows(re.compile(r"^ profiles.work.base_url removed from the file +: command", re.MULTILINE))
+        assert ("screen.destroy", "remove") not in driven.app.screen.query_one(StatusBar)._hints
         await go_to(driven, "mouse")
         await driven.reaches("The file sets nothing here", "X")
 

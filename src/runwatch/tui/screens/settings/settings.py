@@ -9,6 +9,7 @@ from typing import Final
 from textual.widget import Widget
 
 from runwatch.base.errors import RunwatchError, SettingsError
+from runwatch.base.text import cell_width
 from runwatch.settings import settings_file
 from runwatch.settings.declarations import Settings
 from runwatch.tui.core.key_bindings import make_bindings
@@ -25,6 +26,7 @@ from runwatch.tui.screens.settings.settings_menus import (
     validate_setting,
 )
 from runwatch.tui.shell.console_screen import ConsoleScreen, action_of
+from runwatch.tui.widgets.bars.bar import MARGIN
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint, StatusBar
 from runwatch.tui.widgets.inputs.value_editor import ValueEditor
@@ -193,6 +195,7 @@ class SettingsScreen(ConsoleScreen):
             age=line(str(console.launch.paths.settings_file)),
         )
         self._show_about()
+        self.show_hints()
 
     def session_opened(self) -> None:
         self.show_rows()
@@ -332,8 +335,10 @@ class SettingsScreen(ConsoleScreen):
         if key == Settings.theme.key:
             self._preview(self.console.settings.theme)
         self.table.select(key)
-        done = "removed from the file" if value is None else "written"
-        self.notify_user(f"{key} {done}, holds {effect_text(key)}")
+        done = line(f"{key} {'removed from the file' if value is None else 'written'}")
+        said = line(f"{done}, holds {effect_text(key)}")
+        # The description of the row says too when it holds.
+        self.notify_user(said if cell_width(said) <= self.size.width - 2 * MARGIN else done)
 
     async def _test(self, name: str) -> None:
         tried = await run_connection_test(self.console, name)
