@@ -24,6 +24,7 @@ from runwatch.view.export.file_formats import (
     encode_for_file,
     export_records,
     format_from_name,
+    format_title,
     guard_formula,
     markdown_cell,
     markdown_table,
@@ -31,7 +32,9 @@ from runwatch.view.export.file_formats import (
 )
 from runwatch.view.export.receipt_rows import SLICE, SLICE_COLUMNS
 from runwatch.view.export.record_file import detect_items, detect_resource
+from runwatch.view.resources.problems import PROBLEMS
 from runwatch.view.resources.receipts import RECEIPTS
+from runwatch.view.resources.runs import RUNS
 from runwatch.view.text import json_paths
 from runwatch.view.text.safe_text import json_text
 from tests.support.hostile import ALL_AT_ONCE, CORPUS
@@ -66,6 +69,12 @@ def read_csv(text: str) -> list[list[str]]:
 )  # fmt: skip
 def test_the_ending_of_a_file_says_how_it_is_written(name: str, form: str | None) -> None:
     assert format_from_name(name) == form
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json"])
+def test_only_what_the_service_sent_is_said_to_be_exact(form: FileFormat) -> None:
+    assert "exactly as the service sent" in format_title(form, RUNS)
+    assert format_title(form, PROBLEMS).endswith(", as recorded")
 
 
 def test_a_new_file_is_named_by_what_is_in_it_and_the_moment_in_utc() -> None:

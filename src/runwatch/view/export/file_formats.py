@@ -40,6 +40,12 @@ _TITLES: Final[Mapping[FileFormat, str]] = {
 
 _RECEIPTS_CSV: Final = "a row a slice; unformatted values"
 
+_LOCAL_TITLES: Final[Mapping[FileFormat, str]] = {
+    "ndjson": "one record a line, as recorded",
+    "json": "one array of records, as recorded",
+}
+"""Those of records that the service does not send, where they differ."""
+
 _ENDINGS: Final[Mapping[str, FileFormat]] = {
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".json": "json", ".md": "md", ".markdown": "md",
 }  # fmt: skip
@@ -65,6 +71,8 @@ _ADDRESS: Final = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)([:.])")
 
 def format_title(form: FileFormat, spec: ResourceSpec[Any]) -> str:
     """Describe a format for the records of a resource."""
+    if spec.is_local and form in _LOCAL_TITLES:
+        return _LOCAL_TITLES[form]
     return _RECEIPTS_CSV if form == "csv" and spec.record is Receipt else _TITLES[form]
 
 
