@@ -186,6 +186,14 @@ async def test_an_id_that_the_service_does_not_know_is_reported_with_its_instanc
         assert driven.app.is_running
 
 
+@pytest.mark.parametrize("name", ["problems", "requests", "arms"])
+async def test_an_id_that_a_list_does_not_have_is_reported(tmp_path: Path, name: str) -> None:
+    told = service()
+    told.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
+    async with console(told, tmp_path, open_at=f"{name}/nowhere") as driven:
+        await driven.shows("nowhere: not found")
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"), [(600, "10 min behind the service"), (-600, "10 min ahead of the service"), (20, None)]
 )

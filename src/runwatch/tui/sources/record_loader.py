@@ -185,9 +185,30 @@ async def find_record(session: ServiceSession, kind: type[Record], record_id: st
     return next((record for record in await load_records(session, kind) if record.id == record_id), None)
 
 
+async def _has_no_record(session: ServiceSession, kind: str, record_id: str) -> bool:
+    """Return whether a list that is known to its end has no record of an id."""
+    # Imported here, because the first paint needs neither all resources nor the journal.
+    from runwatch.tui.sources.journal_source import JournalSource
+    from runwatch.view.resources.registry import resource_for_kind
+
+    spec = resource_for_kind(kind)
+    if spec.is_local:
+        source = JournalSource(spec, session.clock, session)
+        source.fold(is_folded=False)
+        await source.read()
+        return source.end_is_proven() and not any(entry.id == record_id for entry in source.items())
+    records = await load_records(session, spec.record)
+    is_whole = session.store.collection(session.scope.profile, spec.kind).end_is_proven
+    return is_whole and not any(record.id == record_id for record in records)
+
+
 async def load_named_record(console: Console, session: ServiceSession, kind: str, record_id: str) -> None:
-    """Read an unknown record; if that fails, show the reason until the user has seen it."""
-    if kind not in {Run.KIND, Receipt.KIND} or session.store.get(session.scope.profile, kind, record_id) is not None:
+    """Read an unknown record; if that fails or there is none, say so until the user has seen it."""
+    if session.store.get(session.scope.profile, kind, record_id) is not None:
+        return
+    if kind not in {Run.KIND, Receipt.KIND}:
+        if await _has_no_record(session, kind, record_id):
+            console.warn(f"{line(record_id, None)}: not found")
         return
     try:
         await read_named(session, Run if kind == Run.KIND else Receipt, record_id)
