@@ -179,7 +179,8 @@ async def test_problems_of_a_file_are_found_and_counted(tmp_path: Path) -> None:
 async def test_nothing_of_a_file_can_be_sent_or_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")])) as driven:
         await driven.shows("Runs   2")
-        for key in ("r", "f", "R"):
+        await driven.reaches("A file is read once, when it is opened.", "r")
+        for key in ("f", "R"):
             await driven.press(key)
             await driven.pilot.pause()
         for key in ("X", "a", "O", "plus", "A", "i"):
@@ -196,7 +197,12 @@ async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_pat
     async with opened(tmp_path, lines([run("ex_1"), run("ex_2")]), size=(200, 50)) as driven:
         await driven.shows("Runs   2")
         assert "enter open  / filter  y copy id" in driven.lines[-1]
-        assert not any(label in driven.lines[-1] for label in ("new run", "cancel", "follow", "pause", "add id"))
+        useless = ("new run", "cancel", "follow", "pause", "add id", "refresh")
+        assert not any(label in driven.lines[-1] for label in useless)
+        await driven.reaches("esc list", "enter")
+        assert "enter event" not in driven.lines[-1]
+        await driven.reaches("kept.ndjson has no records of this kind.", "escape", "3")
+        assert "actions" not in driven.lines[-1]
 
 
 async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:

@@ -241,6 +241,8 @@ class ConsoleApp(NavigatingApp):
             if self.failure is not None:
                 self.failure = None
                 start_worker(self, self._open(), "opening")
+            elif self.has_file:
+                self.console_screen.refuse_key("A file is read once, when it is opened.")
         elif not spec.is_local:
             self.session.live.ask(spec.record)
 

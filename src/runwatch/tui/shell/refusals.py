@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _CHANGING: Final = frozenset({"screen.again", "screen.destroy", "screen.edit", "screen.new"})
 """Keys that change something on the service, whatever the screen shows."""
 
+_OF_EVENTS: Final = frozenset({"screen.replay", "tail.open"})
+"""Keys without a use in a file without events."""
+
 _FROM_A_FILE: Final = line("this is a file")
 _NO_EVENTS: Final = line("the file has no events")
 _READ_ONLY: Final = line("this profile is read-only")
@@ -29,7 +32,10 @@ def is_read_only(console: Console) -> bool:
 def key_refusal(console: Console, id: str) -> SafeText | None:
     """Return why the console refuses a key action, or ``None``."""
     if console.has_file:
-        if id == "screen.replay":
+        if id == "screen.refresh":
+            # A file that could not be opened is read again.
+            return _FROM_A_FILE if console.failure is None else None
+        if id in _OF_EVENTS:
             from runwatch.records.event import RunEvent
 
             has_events = console.store.collection(console.profile_name, RunEvent.KIND).records
