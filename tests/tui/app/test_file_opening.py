@@ -114,6 +114,13 @@ async def test_what_was_live_when_the_file_was_written_is_as_it_was_then_on_ever
         assert "not read" not in driven.text
 
 
+async def test_the_overview_of_a_file_without_runs_says_so_in_each_pane(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([arm(), arm("arm_2")])) as driven:
+        await driven.shows("Saved models   2")
+        await driven.reaches("receipts, connections, checks: not in the file", "I")
+        assert driven.text.count("The file has no runs.") == 4
+
+
 async def test_a_bundle_opens_on_its_problem_and_links_to_the_rest(tmp_path: Path) -> None:
     async with opened(tmp_path, a_bundle()) as driven:
         await driven.opens(ProblemsScreen)

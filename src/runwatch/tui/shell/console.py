@@ -202,7 +202,7 @@ class Console(WidgetApp):
         return RenderContext(
             self.clock.now(), self.glyphs, self.time_mode, service=self.shell_service, names=self._known_names(),
             lost_at=self.file_written_at if self.session is None else self.session.live.connection.lost_since,
-            is_of_file=self.has_file,
+            is_of_file=self.file_written_at is not None,
         )  # fmt: skip
 
     def _known_names(self) -> Mapping[str, str]:

@@ -266,15 +266,20 @@ class OverviewScreen(ConsoleScreen):
             self._counted = items, count_runs(items)
         return self._counted[1]
 
+    @property
+    def _is_of_file(self) -> bool:
+        """Whether a file has been read, which has all that there will be."""
+        return self.console.file_written_at is not None
+
     def _runs_state(self) -> PaneState:
-        return self._state(Run) if self.console.has_file else self._runs.state()
+        return self._state(Run) if self._is_of_file else self._runs.state()
 
     def _state(self, record: type[Record]) -> PaneState:
         session = self.console.session
         interval_s = LEAST_INTERVAL_S if session is None else session.live.intervals.lists_s
         job = "account" if record is Account else f"list {record.KIND}"
         collection = self.console.store.collection(self.console.profile_name, record.KIND)
-        if self.console.has_file:
+        if self._is_of_file:
             # Records of a kind that the file has were all read with it.
             return FILE_STATE._replace(age_s=0.0 if collection.by_id else None)
         return collection_state(self.console.clock, session, collection, interval_s, job=job)
@@ -366,7 +371,8 @@ class OverviewScreen(ConsoleScreen):
         """Return the text shown without issues: what was checked and what could not be."""
         console, runs = self.console, self._runs_state()
         if runs.age_s is None:
-            return [*self.unread_lines(RUNS, runs)]
+            is_read = self._is_of_file
+            return [no_runs_text(console.render_context())] if is_read else [*self.unread_lines(RUNS, runs)]
         good = (label_span(console.glyphs.good, Role.GOOD), label_span(" Nothing stands out.", Role.PLAIN))
         if not self._runs.items():
             start = f" {console.keys.shown('screen.new')} starts a test run." if self.offers("screen.new") else ""
@@ -419,7 +425,7 @@ class OverviewScreen(ConsoleScreen):
             account=next(iter(self.console.records(Account).values()), None),
             state=self._state(Account),
             problems=moments,
-            in_file=self._count_in_file() if self.console.has_file else None,
+            in_file=self._count_in_file() if self._is_of_file else None,
         )
 
     def _count_in_file(self) -> dict[str, int]:
