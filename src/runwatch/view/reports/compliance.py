@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from runwatch.base.json import dumps
@@ -24,7 +24,7 @@ from runwatch.view.reports.usage import other_member_sections
 from runwatch.view.text.format import RenderContext, estimated, grouped_number, short_id, spent_amount
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.member_format import time_cell
-from runwatch.view.text.safe_text import json_text, line
+from runwatch.view.text.safe_text import fit, json_text, line
 from runwatch.view.text.styled_text import StyledText, signed
 
 KINDS: Final[Mapping[str, str]] = {
@@ -76,8 +76,6 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
     period, totals = exported.period or Period({}), exported.usage_totals or UsageTotals({})
     start, end = (day or context.glyphs.unknown for day in (period.start, period.end))
     log = exported.decision_log
-    decisions = log or ()
-    kinds = Counter(decision.kind or context.glyphs.unknown for decision in decisions)
     known = spent_amount(totals.usd, totals.unknown_calls, is_exact=True)
     spend = line(context.glyphs.unknown) if totals.usd is None else known
     spend = estimated(spend, is_estimated=bool(totals.estimated_calls))
@@ -89,7 +87,7 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
                 text_line("period", f"{start} to {end}, days in UTC"),
                 DetailLine(line("receipts"), grouped_number(count_receipts(exported))),
                 DetailLine(line("decisions"), line(NO_DECISION_LOG) if log is None else grouped_number(len(log))),
-                *(DetailLine(line(f"  {kind}"), grouped_number(number)) for kind, number in sorted(kinds.items())),
+                *_kind_lines(log or (), context),
                 DetailLine(line("runs"), grouped_number(totals.executions)),
                 text_line("spend", spend),
                 text_line("format", exported.schema_version),
@@ -99,6 +97,13 @@ def summary_sections(exported: ComplianceExport, context: RenderContext) -> list
         ),
         *other_member_sections(exported),
     ]
+
+
+def _kind_lines(log: Sequence[Decision], context: RenderContext) -> list[DetailLine]:
+    """Return how many decisions there are of each kind; not as labels, which leave no room beside them where narrow."""
+    kinds = sorted(Counter(decision.kind or context.glyphs.unknown for decision in log).items())
+    cells = max((len(grouped_number(number)) for _, number in kinds), default=0)
+    return [text_line("", f"{fit(grouped_number(number), cells, 'right')}  {kind}") for kind, number in kinds]
 
 
 def decision_sections(exported: ComplianceExport, context: RenderContext) -> list[DetailSection]:

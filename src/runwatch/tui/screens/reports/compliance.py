@@ -38,7 +38,7 @@ class ComplianceScreen(ReportScreen):
     BINDINGS = make_bindings("screen.export")
     HINTS = (
         ("screen.export", "write the file"), ("detail.open", "open"), ("screen.next_tab", "next period"),
-        ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "app.quit",
+        ("screen.filter", "other period"), "screen.refresh", "screen.raw", "screen.full", "screen.time", "app.quit",
     )  # fmt: skip
     CRUMBS = ("Compliance export",)
     DEFAULT_CSS = """
