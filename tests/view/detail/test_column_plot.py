@@ -77,16 +77,16 @@ def test_small_series_are_taken_together() -> None:
     assert grouping.parts == ((Decimal(9), Decimal(8), Decimal(7), Decimal(3)), ())
 
 
-def test_the_legend_names_the_largest_of_the_chosen_day_first_and_those_of_the_others_that_fit() -> None:
+def test_the_legend_has_the_amounts_of_the_chosen_day_in_one_order_and_those_of_the_others_that_fit() -> None:
     sizes = {"a": (0, 90), "b": (2, 80), "c": (1, 70), "d": (9, 1), "e": (8, 1)}
     named = [(line(name), [Decimal(size) for size in own]) for name, own in sizes.items()]
     groupings = tuple(group_by_series("model", named, lambda *_: True))
     for cells, legend in (
-        (90, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (d 9.0000, e 8.0000)"),
-        (77, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000 (most d 9.0000)"),
-        (60, "▒ b 2.0000   ░ c 1.0000   █ a   ▓ others 17.0000"),
-        (54, "▒ b   ░ c   █ a   ▓ others"),
-        (30, "▒ b   ░ c   █ a\n▓ others"),
+        (90, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (d 9.0000, e 8.0000)"),
+        (77, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (most d 9.0000)"),
+        (60, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"),
+        (54, "█ a   ▒ b   ░ c   ▓ others"),
+        (30, "█ a   ▒ b 2.0000\n░ c 1.0000   ▓ others 17.0000"),
     ):
         rows = drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)
         assert "\n".join(rows).endswith(f"\nby model: {legend}")

@@ -166,11 +166,11 @@ class ColumnPlot:
         return rows
 
     def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
-        """Return the rows that say what each pattern means, with its amount on the chosen day, the largest first; or
-        how days can be grouped.
+        """Return the rows that say what each pattern means, with its amount on the chosen day; or how days can be
+        grouped.
 
-        It has the rows that its names need, on every day, so that nothing below it moves. In them are the amounts, and
-        what the others consist of, if there is room.
+        It has the rows that its names need, in the same order on every day, so that neither they nor what is below
+        them moves. In them are the amounts, and what the others consist of, if there is room.
         """
         if grouping is None:
             words = f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}"
@@ -184,8 +184,6 @@ class ColumnPlot:
 
         own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
         every = list(zip(glyphs.patterns, grouping.series, own, strict=False))
-        # Others stay last.
-        every.sort(key=lambda one: (one[1] == OTHERS, -(one[2] or 0)))
         others = [name_and_value(*one) for one in grouping.others[chosen]] if grouping.others and is_known else []
         insides = [
             f" ({'most ' * (count < len(others))}{', '.join(others[:count])})" if count else ""
