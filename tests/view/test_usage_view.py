@@ -18,7 +18,7 @@ from runwatch.settings.view_state import ViewState
 from runwatch.view.detail.sections import DetailLine, DetailSection, build_sections
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, build_field_filter, parse_filter, quote_value
 from runwatch.view.reports.usage import NameLookup, build_receipts_view, usage_sections
-from runwatch.view.resources.account import ACCOUNT
+from runwatch.view.resources.account import ACCOUNT, has_times
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import ASCII, Role
@@ -259,6 +259,13 @@ def test_a_limit_that_is_not_reported_is_not_called_unlimited() -> None:
     sections = {str(section.title): by_label(section) for section in build_sections(ACCOUNT, account, CONTEXT)}
     assert sections["Limits"]["runs"].text == "41"
     assert sections["Quota"]["executions.limit"].text == "–"
+
+
+def test_times_are_those_of_the_quota_and_the_balance() -> None:
+    quota = {"executions": {"reset_at": "2026-12-01T00:00:00Z"}}
+    assert has_times(builders.account(balance=None, quota=quota))
+    assert has_times(builders.account(quota=None))
+    assert not has_times(builders.account(balance={"balance_usd": 0}, quota={"executions": {"reset_at": None}}))
 
 
 def test_names_fall_back_to_ids() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from runwatch.records.account import (
     Account,
+    Balance,
     Billing,
     Concurrency,
     CreditActivity,
@@ -39,6 +40,12 @@ from runwatch.view.text.styled_text import CellText, StyledText
 def execution_quota(account: Account) -> ExecutionQuota:
     """Return the quota of runs; an empty record if the service states none."""
     return (account.quota or Quota({})).executions or ExecutionQuota({})
+
+
+def has_times(account: Account) -> bool:
+    """Return whether the account states any time: when its quota resets, or those of its balance."""
+    balance = account.balance or Balance({})
+    return bool(execution_quota(account).reset_at or balance.top_up_history or balance.credit_activity)
 
 
 UNLIMITED: Final = "unlimited"

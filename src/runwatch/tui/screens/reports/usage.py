@@ -29,7 +29,7 @@ from runwatch.view.detail.sections import DetailLine, DetailSection, build_secti
 from runwatch.view.reports.check_trends import overview_section
 from runwatch.view.reports.period import ReportPeriod
 from runwatch.view.reports.usage import NameLookup, usage_sections
-from runwatch.view.resources.account import ACCOUNT
+from runwatch.view.resources.account import ACCOUNT, has_times
 from runwatch.view.resources.organization import USAGE
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
@@ -79,8 +79,11 @@ class UsageScreen(ReportScreen):
         yield FilterBar(id="filter")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints, after the first those of a plot in sight."""
-        return [self.HINTS[0], *self.query_one("#usage-text", DetailView).plot_hints, *self.HINTS[1:]]
+        """Return the hints, after the first those of a plot in sight; of times where the account has any."""
+        account = self.reports.record(Account.KIND)
+        has_any = isinstance(account, Account) and has_times(account)
+        first, *others = (hint for hint in self.HINTS if has_any or hint != "screen.time")
+        return [first, *self.query_one("#usage-text", DetailView).plot_hints, *others]
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Open the export of the same period."""
