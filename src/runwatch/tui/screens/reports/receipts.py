@@ -100,8 +100,9 @@ class ReceiptsScreen(ResourceScreen):
             return [("screen.spend", "receipt") if hint == "screen.spend" else hint for hint in super().hints()]
         plot = self.query_one("#fields", DetailView).plot_hints
         receipt = [("screen.spend", "receipt")] if self.listing.shown_rows else []
+        copy = ("screen.copy", "copy value")
         return [("detail.open", "filter by it"), *plot, *receipt, ("screen.back", "list"), "screen.filter",
-                "screen.full", "screen.refresh", ("screen.copy", "copy value"), "screen.export", "app.quit"]  # fmt: skip
+                "screen.full", "screen.refresh", copy, "screen.export", "app.quit"]  # fmt: skip
 
     def key_help(self, id: str) -> str:
         if id == "screen.spend" and self._shows_spend:
