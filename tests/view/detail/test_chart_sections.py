@@ -38,12 +38,12 @@ def test_a_bar_is_worth_more_than_the_words_behind_its_number() -> None:
     assert section.lines[0].text == "████████████████  10"
 
 
-def test_numbers_are_below_each_other_and_stay_where_there_is_no_room_for_a_bar() -> None:
+def test_numbers_are_at_the_end_of_the_line_also_where_there_is_no_room_for_a_bar() -> None:
     rows, context = [plotted("mon", 10), plotted("tue", 5)], replace(CONTEXT, glyphs=ASCII)
     (section,) = bar_section("Runs", rows, lambda _: 14, context)
     assert [entry.text for entry in section.lines] == ["######  10", "###      5"]
     (section,) = bar_section("Runs", rows, lambda _: 9, context)
-    assert [entry.text for entry in section.lines] == ["10", " 5"]
+    assert [entry.text for entry in section.lines] == ["   10", "    5"], "at the end of the line, as those beside bars"
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,9 @@ def bar_section(
                 else draw_bar(row.value, top, bar_cells, glyphs)
             )
             shown = line(f"{bar}{' ' * _GAP}{shown}", None)
+        else:
+            # At the end of the line, as in other sections, which may have bars.
+            shown = line(f"{' ' * max(0, cells - text_cells)}{shown}", None)
         if row.target is None:
             # Only lines that are links are padded, so that their marks are aligned.
             shown = line(shown.rstrip(" "), None)
