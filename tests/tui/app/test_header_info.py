@@ -85,6 +85,11 @@ async def test_a_try_that_does_not_reach_the_service_counts_in_no_limit(tmp_path
         used = budget.per_minute
         budget.note_attempt(was_sent=False)
         assert build_header_info(driven.app).requests[0] == f"{used} of 40 requests/min"
+        driven.session.live.connection.lost_since = driven.clock.now()
+        assert build_header_info(driven.app).requests[0] == f"{used} of 40 requests/min"
+        # Where no try of the last minute has reached it, a zero would say that there are none.
+        driven.clock.advance(61)
+        assert build_header_info(driven.app).requests == ()
 
 
 async def test_a_console_that_may_change_nothing_says_so_before_its_service_is_there(tmp_path: Path) -> None:
