@@ -320,12 +320,14 @@ async def test_the_menu_of_a_connection_leads_to_its_models(tmp_path: Path) -> N
 @pytest.mark.exhaustive
 async def test_commands_in_the_outcome_of_a_dialog_call_the_same_service(tmp_path: Path) -> None:
     service = finding(OLLAMA)
-    failed = resources.connection("conn_1", test_state="failed", test_error="source_5xx")
+    failed = resources.connection("conn_1", status="disabled", test_state="failed", test_error="source_5xx")
     service.say("POST", "/v1/source-connections/conn_1/test", Said(200, dict(failed.raw)))
     async with local(service, tmp_path) as driven:
         perform_action(driven.app.console_screen, resources.connection("conn_1"), TEST)
         await driven.opens(ConfirmDialog)
         await driven.reaches(" --local conn_1", "f9")
+        # The word of the list, though the service says "disabled" of it.
+        await driven.shows(re.compile("done +conn_1 +failed"))
 
 
 @pytest.mark.exhaustive

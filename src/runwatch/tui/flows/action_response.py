@@ -36,7 +36,7 @@ async def describe_success(
 ) -> StyledSpans:
     """Describe a successful response: id, status, the action's summary, and whether it took effect."""
     outcome: list[StyledSpan] = [
-        *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation])))
+        *to_spans(describe_created_record(response, find_id_member(OPERATIONS[mutation.operation]), mutation.status))
     ]
     lines = [*mutation.summarize(response if isinstance(response, dict) else {})]
     if mutation.next_step:

@@ -124,6 +124,26 @@ def _named_models(connection: SourceConnection) -> int:
     return len(models) if isinstance(models, list) else 0
 
 
+def connection_status(connection: SourceConnection) -> str | None:
+    """Return the status of a connection in one word (manual: interface, "Sources, connections and credential
+    handoffs").
+    """
+    if connection.is_usable:
+        return "ready"
+    if connection.revoked_at is not None or connection.status == "revoked":
+        return "revoked"
+    if connection.test_state in {"failed", "untested"}:
+        return connection.test_state
+    if connection.test_state == "passed":
+        # Tested with an earlier key, or switched off since.
+        return "untested" if connection.status == "active" else connection.status
+    return connection.status
+
+
+def _status(response: Mapping[str, Any]) -> str | None:
+    return connection_status(SourceConnection(dict(response)))
+
+
 def _usable(response: Mapping[str, Any]) -> list[tuple[str, str]]:
     connection = SourceConnection(dict(response))
     if connection.is_usable:
@@ -227,6 +247,7 @@ TEST: Final = ResourceAction[SourceConnection](
         sentence=_test_text,
         cancel_label="Do not call it",
         summarize=_usable,
+        status=_status,
     ),
 )
 TEST_NEW: Final = _step(TEST, "step 3 of 4", then=lambda tested: SYNC_NEW if tested.is_usable else None)
@@ -265,6 +286,7 @@ CONNECT_WITH_KEY: Final = ResourceAction[PageResult](
         request="source.ConnectionRequest",
         invalidates=(SourceConnection,),
         summarize=_connected,
+        status=_status,
         then=lambda response: None if response.is_usable else TEST_NEW,
     ),
 )  # fmt: skip
@@ -280,6 +302,7 @@ ROTATE_TO_KEY: Final = ResourceAction[PageResult](
         request="source.RotateRequest",
         invalidates=(SourceConnection,),
         summarize=lambda _: (("next", "test it with its new key"),),
+        status=_status,
         then=lambda _: TEST,
     ),
 )  # fmt: skip
@@ -306,6 +329,7 @@ ROTATE_TO_TESTED_KEY: Final = ResourceAction[PageResult](
         request="source.ConnectionRequest",
         invalidates=(SourceConnection,),
         summarize=lambda response: [("key", "the new one is in use"), *_usable(response)],
+        status=_status,
         done="replaced",
     ),
 )  # fmt: skip

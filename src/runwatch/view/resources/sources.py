@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from runwatch.records.failed_calls import describe_body
 from runwatch.records.source import SourceConnection, SourceProfile
-from runwatch.view.actions.sources import ACTIONS, MAKES, PROFILE_ACTIONS
+from runwatch.view.actions.sources import ACTIONS, MAKES, PROFILE_ACTIONS, connection_status
 from runwatch.view.problems.source_failures import explain_failure
 from runwatch.view.runs.provider_calls import complete_advice
 from runwatch.view.spec.members import column, fields, id_column, member_lines, status_column, time_column
@@ -18,30 +18,14 @@ from runwatch.view.text.status_format import joined_cell, status_cell
 from runwatch.view.text.styled_text import CellText, StyledText
 
 
-def _standing(connection: SourceConnection) -> str | None:
-    """Return the status of a connection in one word (manual: interface, "Sources, connections and credential
-    handoffs").
-    """
-    if connection.is_usable:
-        return "ready"
-    if connection.revoked_at is not None or connection.status == "revoked":
-        return "revoked"
-    if connection.test_state in {"failed", "untested"}:
-        return connection.test_state
-    if connection.test_state == "passed":
-        # Tested with an earlier key, or switched off since.
-        return "untested" if connection.status == "active" else connection.status
-    return connection.status
-
-
 def _status(connection: SourceConnection, _: object, context: RenderContext) -> CellText:
-    return status_cell(_standing(connection), context)
+    return status_cell(connection_status(connection), context)
 
 
 def _status_member(connection: SourceConnection) -> str:
     """Return the member that the status replaces; another word of the service is listed with the other members."""
     sent = connection.raw.get("status")
-    return "status" if sent is None or sent in ("active", _standing(connection)) else ""
+    return "status" if sent is None or sent in ("active", connection_status(connection)) else ""
 
 
 def _means(connection: SourceConnection, _: object, context: RenderContext) -> CellText | None:
@@ -82,7 +66,7 @@ SOURCES: Final[ResourceSpec[Any]] = ResourceSpec[SourceConnection](
     name_of=lambda it: it.display_name,
     title="Sources",
     columns=(
-        status_column("status", _standing, min_cells=10),
+        status_column("status", connection_status, min_cells=10),
         column("name|display_name", min_cells=18, whole_first=True),
         column("source|source_id", hide_order=5, min_cells=12, elides_middle=True, keeps_difference=True),
         column("auth|auth_scheme", hide_order=2, min_cells=7),

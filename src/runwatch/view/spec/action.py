@@ -61,6 +61,8 @@ class Mutation(Generic[S]):
         invalidates: Kinds whose lists are read again afterwards.
         summarize: Lines (label, text) that the dialog shows for a successful response besides id and status. Both are
             cleaned when rendered.
+        status: Word of the lists for the status of the record in a response, from its JSON, where that is another than
+            the member ``status``.
         one_time_member: Member of a successful response that holds a secret, shown only this once and copied from the
             dialog; empty for none.
         copy_note: What the command prints after that secret.
@@ -89,6 +91,7 @@ class Mutation(Generic[S]):
     request: str = ""
     invalidates: tuple[type[Record], ...] = ()
     summarize: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] = lambda _: ()
+    status: Callable[[Mapping[str, Any]], str | None] | None = None
     one_time_member: str = ""
     copy_note: str = ""
     no_copy_note: str = ""

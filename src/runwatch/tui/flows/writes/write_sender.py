@@ -6,7 +6,7 @@ All writes go through the session's outbox, so that one with unknown outcome can
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -58,12 +58,21 @@ def find_id_member(operation: Operation) -> str:
     return "" if wire is None else wire.id
 
 
-def describe_created_record(response: Any, id_name: str) -> StyledSpans:
-    """Return the id and status of the record in a response; the first id if the record's own is missing."""
+def describe_created_record(
+    response: Any, id_name: str, status_of: Callable[[Mapping[str, Any]], str | None] | None = None
+) -> StyledSpans:
+    """Return the id and status of the record in a response; the first id if the record's own is missing.
+
+    Args:
+        status_of: Returns the status from the response, where that is not a member of its own.
+    """
     if not isinstance(response, dict):
         return line("")
     record_id = find_record_id(response, id_name) or None
-    status = next((response[name] for name in ("status", "state") if isinstance(response.get(name), str)), None)
+    if status_of is not None:
+        status = status_of(response)
+    else:
+        status = next((response[name] for name in ("status", "state") if isinstance(response.get(name), str)), None)
     return tuple(label_span(f"   {line(text)}", Role.PLAIN) for text in (record_id, status) if text is not None)
 
 
