@@ -319,7 +319,7 @@ class ConsoleScreen(Screen[None]):
         if self.focused is not None:
             bar = next((node for node in self.focused.ancestors if isinstance(node, FilterBar)), None)
             if bar is not None:
-                self.query_one(StatusBar).show_hints(bar.HINTS, is_prompt=True)
+                self.query_one(StatusBar).show_hints(bar.hints, is_prompt=True)
                 return
         hints = [hint for hint in self.hints() if self.offers(action_of(hint))]
         label = self.focused.enter_label if isinstance(self.focused, LineList) else None

@@ -203,7 +203,7 @@ async def test_settings_are_found_and_changed_and_the_connection_is_tested(tmp_p
 async def test_words_without_a_setting_and_the_last_part_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path) as driven:
         await go_to(driven, "theme")
-        await driven.press("slash")
+        await driven.reaches("enter apply  esc clear", "slash")
         await driven.type("nosuch")
         await driven.press("enter")
         await driven.shows("No setting has nosuch in its key, value or description.", "esc shows all settings")

@@ -111,6 +111,11 @@ class FilterBar(Horizontal):
         return FilterInput
 
     @property
+    def hints(self) -> Sequence[tuple[str, str]]:
+        """The hints, without that to complete where nothing is completed."""
+        return [hint for hint in self.HINTS if self._complete is not None or hint[0] != "tab"]
+
+    @property
     def text(self) -> str:
         return self._input.value if self._is_made else ""
 
