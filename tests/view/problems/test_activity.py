@@ -88,6 +88,8 @@ def test_tries_that_reached_nobody_are_one_entry_until_something_is_reached() ->
         *("2 reads that succeeded", f"GET {one}", "3 tries that reached nobody", f"POST {one}"),
         "3 tries that reached nobody",
     ]
+    later = fold_reads(merge_activity(ASKED, nearby(sent(0), sent(2), sent(63), sent(65))))
+    assert [each.request for each in later] == ["2 tries that reached nobody"] * 2
     listed: Any = fold_unreached([request_from_journal(each) for each in reversed(tried[:2])])
     listed = fold_unreached([request_from_journal(tried[4]), *listed])
     [row] = build_rows(REQUESTS, listed, CONTEXT)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SUBMIT: Final = "postExecutions"
 """The operation whose failures have an effect: whether a run was accepted."""
 
+MAX_PAUSE_S: Final = 60.0
+"""Longest time between two tries to reach a service that belong together, in seconds; the console tries more often."""
+
 _RUN_PATH: Final = lazy_pattern(r"/v1/(?:executions|receipts)/([^/?]+)")
 
 
@@ -153,19 +156,25 @@ T = TypeVar("T", bound=Record)
 def fold_unreached(entries: Sequence[T]) -> Sequence[T]:
     """Fold reads that got no connection, those after one another to one service, into one entry in place of the newest.
 
-    A service that is gone is tried every few seconds, which would hide everything else. An entry folded before counts
-    with its tries.
+    A service that is gone is tried every few seconds, which would hide everything else. Tries after a pause are another
+    entry, as nobody looked for the service meanwhile. An entry folded before counts with its tries.
     """
     groups: list[list[T]] = []
     pending: dict[str, list[T]] = {}
+    ended: dict[str, datetime | None] = {}
     for entry in sorted(entries, key=lambda each: str(each.raw.get("time"))):
         method, error, origin = entry.raw.get("method"), entry.raw.get("error"), str(entry.raw.get("origin"))
         if error not in UNSENT_ERRORS:
             if not is_given_up(method, error):
                 pending.pop(origin, None)
         elif method == "GET":
-            if origin not in pending:
-                groups.append(pending.setdefault(origin, []))
+            tried = RequestEntry(dict(entry.raw))
+            begun, last = tried.since or tried.time, ended.get(origin)
+            is_late = begun is not None and last is not None and (begun - last).total_seconds() > MAX_PAUSE_S
+            ended[origin] = tried.time
+            if is_late or origin not in pending:
+                groups.append([])
+                pending[origin] = groups[-1]
             pending[origin].append(entry)
     folded: dict[int, T | None] = {}
     for group in groups:
