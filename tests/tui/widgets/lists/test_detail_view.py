@@ -171,6 +171,15 @@ async def test_the_cursor_stays_on_its_entry_in_another_width_and_when_entries_c
         assert 0 <= view.cursor - view.scroll_y < view.rows_in_sight
 
 
+async def test_a_hidden_view_has_room_for_what_it_will_show() -> None:
+    async with staged() as (_, view, pilot):
+        room = view.value_cells((line("label"),))
+        view.display = False
+        await pilot.pause()
+        assert view.cells == 0
+        assert view.value_cells((line("label"),)) == room
+
+
 async def test_a_refresh_moves_nothing_and_another_record_starts_at_its_top() -> None:
     async with staged() as (_, view, pilot):
         view.show([field(f"field {number}", "value") for number in range(40)])

@@ -77,7 +77,7 @@ class DetailView(LineList, inherit_bindings=False):
         """The user pressed enter on a line that leads nowhere."""
 
     class WidthChanged(Message):
-        """The cells of a row changed, also because a hidden view is shown; plots made for the old width are wrong."""
+        """The cells of a row are others than when the view was last shown; plots made for the old width are wrong."""
 
     class HintsChanged(Message):
         """The cursor came into a plot or left it, or enter does something else on its line than on the one before."""
@@ -130,8 +130,11 @@ class DetailView(LineList, inherit_bindings=False):
         self.scroll_to(y=0, animate=False)
 
     def value_cells(self, labels: Sequence[SafeText]) -> int:
-        """Return the cells available to values beside these labels, or below them in a narrow window."""
-        room = max(1, self.cells - MARGIN)
+        """Return the cells available to values beside these labels, or below them in a narrow window.
+
+        While the view is hidden, these are the cells that it had when it was last shown.
+        """
+        room = max(1, (self.cells or self._known_cells) - MARGIN)
         beside = label_cells(labels, room)
         return room - (beside + 3 if beside else 2 if any(labels) else 0)
 
