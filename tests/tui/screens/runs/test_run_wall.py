@@ -60,7 +60,7 @@ async def test_eight_tails_fit_a_usual_window_and_the_run_in_trouble_gets_the_la
             await driven.pass_time(1)
         assert len(tiles(driven)) == 9
         assert driven.text.count("progress") == 27
-        assert "turn the page" not in driven.text
+        assert "pgdn" not in driven.lines[-1]
         await driven.press("right", "down")
         focused = driven.app.screen._focused_run  # type: ignore[attr-defined]
         service.runs[5]["status"] = "failed"
@@ -110,12 +110,15 @@ async def test_a_narrow_tile_names_slices_by_the_ends_of_their_ids_and_a_whole_s
 async def test_a_small_window_shows_fewer_and_the_others_are_a_page_away(tmp_path: Path) -> None:
     async with console(busy(), tmp_path, size=(80, 24), until="ex_001") as driven:
         await on_wall(driven)
-        await driven.shows("1-5 of 9: 9 live; pgdn pgup turn the page")
+        await driven.shows("1-5 of 9: 9 live", "pgdn more runs")
+        assert "pgup" not in driven.lines[-1]
         follows = driven.session.live.tails.follows
         assert follows("ex_000")
         assert not follows("ex_008")
         await driven.reaches("6-9 of 9: 9 live", "pagedown")
         await driven.comes("ex_008")
+        assert "pgup previous runs" in driven.lines[-1]
+        assert "pgdn" not in driven.lines[-1]
         assert follows("ex_008")
         assert not follows("ex_000")
         await driven.press("down")

@@ -66,7 +66,7 @@ NOTES_EVERY_S: Final = 4
 """Seconds between reads of the labels of runs."""
 
 _BETWEEN: Final = "\n"
-_OF_A_TILE: Final = frozenset({"wall.open", "wall.next_page", "screen.replay", "screen.copy"})
+_OF_A_TILE: Final = frozenset({"wall.open", "wall.next_page", "wall.previous_page", "screen.replay", "screen.copy"})
 _KIND_FROM_CELLS: Final = 60
 """Width of a tile from which its events have their kind."""
 
@@ -86,8 +86,8 @@ class RunWallScreen(ConsoleScreen):
 
     BINDINGS = make_bindings("wall", "screen.copy", "screen.export", "screen.new", "screen.replay", "screen.pause")
     HINTS = (
-        "wall.open", "wall.next_page", "screen.replay", ("screen.copy", "copy run id"), "screen.pause",
-        "screen.refresh", "app.quit",
+        "wall.open", "wall.next_page", "wall.previous_page", "screen.replay", ("screen.copy", "copy run id"),
+        "screen.pause", "screen.refresh", "app.quit",
     )  # fmt: skip
     DEFAULT_CSS = """
     RunWallScreen {
@@ -139,10 +139,11 @@ class RunWallScreen(ConsoleScreen):
         return ("Run wall", "chosen runs" if self._chosen else "live runs")
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints, without that of more pages if there is one page, and those of a tile if there is none."""
+        """Return the hints, without those of pages that there are none of, and those of a tile if there is none."""
         if not self._shown:
             return [hint for hint in self.HINTS if action_of(hint) not in _OF_A_TILE]
-        return [hint for hint in self.HINTS if hint != "wall.next_page" or self._pages > 1]
+        is_left_out = {"wall.next_page": self._page >= self._pages - 1, "wall.previous_page": self._page == 0}
+        return [hint for hint in self.HINTS if not is_left_out.get(action_of(hint), False)]
 
     # Runs.
 
@@ -595,13 +596,10 @@ class RunWallScreen(ConsoleScreen):
         if shown == total:
             return (*paused, label_span(f"{counts}{unseen}"))
         first = self._page * self._grid.tiles
-        keys = self.console.keys
         return (
             *paused,
             label_span(f"{first + 1}-{first + shown} of {total}", Role.WARN),
-            label_span(
-                f": {counts}; {keys.shown('wall.next_page')} {keys.shown('wall.previous_page')} turn the page{unseen}"
-            ),
+            label_span(f": {counts}{unseen}"),
         )
 
     def _show_note(self) -> None:
