@@ -444,12 +444,14 @@ class RunWallScreen(ConsoleScreen):
             self._wall_size, self._grid = size, fit_wall(size.width, size.height, max(1, runs))
 
     def _arrange(self) -> None:
-        """Make a grid with as many tiles as there are runs on this page."""
+        """Make a grid with as many tiles as there are runs on this page; those of the last page fill the window too."""
         if not self._wall_size:
             return
         wall, grid = self.query_one("#wall", Container), self._grid
         self._page = min(self._page, self._pages - 1)
         tiles, wanted = self._tiles, len(self._shown)
+        if not keeps_grid(grid, wanted):
+            grid = fit_wall(*self._wall_size, max(1, wanted))
         if (wall.styles.grid_size_columns, wall.styles.grid_size_rows) != (grid.columns, grid.rows):
             wall.styles.grid_size_columns, wall.styles.grid_size_rows = grid.columns, grid.rows
         for number, tile in enumerate(tiles):
