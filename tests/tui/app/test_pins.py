@@ -194,6 +194,13 @@ async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(t
         for run in noon.runs():
             await pin(driven, run.id)
         assert len(bar(driven)) <= 78
+        # A mark takes its cells from the names, and of an id the end is left.
+        board = driven.app._pins
+        assert board is not None
+        changed = [tab._replace(is_changed=tab.number < 6) for tab in board.tabs()]
+        driven.app.screen.query_one(PinBar).show(changed)
+        await driven.until(lambda: "±" in bar(driven), "the marks")
+        assert bar(driven) == "1 ± …d1  2 ± …7e  3 ± …d4  4 ± …00  5 ± …aa  6 …b1  7 …11  8 …e3  9 …42"
         await driven.press("2", "alt+9")
         await driven.until(lambda: driven.app.screen.has_class("-opened"), "the ninth")
         assert driven.table.cursor_key == noon.EXPIRED

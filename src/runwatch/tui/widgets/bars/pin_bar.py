@@ -12,8 +12,11 @@ from runwatch.tui.widgets.bars.bar import Bar, BarPart, measure_parts
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, best_cut, elide_middle, elide_start, line, truncate
 
-_LABEL_CELLS: Final = range(32, 5, -1)
+_LABEL_CELLS: Final = range(32, 2, -1)
 """Widths of a short label to try, the widest first; below the last one, only numbers and marks are left."""
+
+_LEAST_BOTH_ENDS: Final = 6
+"""Below this width, the end of an id says more than a cell of its kind and a mark."""
 
 CHANGED: Final = "±"
 """Before a pin that changed. No state of a run has this glyph: what changed may have ended."""
@@ -68,8 +71,14 @@ class PinBar(Bar):
         for cells in (*_LABEL_CELLS, 0):
             if measure_parts(parts) <= width:
                 break
-            cut = best_cut([tab.short_label for tab in self._tabs], cells, mark, elide_middle, elide_start, truncate)
-            parts = [self._part(tab, cut(tab.short_label, cells, mark) if cells else None) for tab in self._tabs]
+            labels, cuts = [tab.short_label for tab in self._tabs], [elide_middle, elide_start, truncate]
+            if cells < _LEAST_BOTH_ENDS:
+                labels, cuts = [line(label.rpartition(mark)[2]) for label in labels], cuts[1:]
+            cut = best_cut(labels, cells, mark, *cuts)
+            parts = [
+                self._part(tab, cut(label, cells, mark) if cells else None)
+                for tab, label in zip(self._tabs, labels, strict=True)
+            ]
         return parts, ()
 
     def part_clicked(self, target: object) -> None:
