@@ -184,3 +184,20 @@ async def test_a_look_at_an_earlier_run_in_the_form_leaves_what_was_typed(tmp_pa
         await driven.press("plus")
         await form(driven)
         assert value(driven, "objective") == "Mine."
+
+
+async def test_what_was_typed_for_a_run_like_another_comes_back_for_that_run_alone(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=SIZE) as driven:
+        await driven.select(noon.LIVE)
+        await driven.press("A")
+        await form(driven)
+        await driven.type("Mine.")
+        await driven.opens(RunsScreen, "escape")
+        await driven.press("plus")
+        await form(driven)
+        assert (value(driven, "objective"), value(driven, "mode")) == ("", "echo")
+        assert "Kept from before" not in driven.text
+        await driven.opens(RunsScreen, "escape")
+        await driven.reaches("Kept from before", "A")
+        assert "New run like 8f21…9b7e" in driven.text
+        assert value(driven, "objective") == "Mine."

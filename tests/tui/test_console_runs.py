@@ -178,7 +178,7 @@ async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path:
         await on_run(driven, noon.LIVE)
         await driven.press("plus")
         await driven.type("Say hello.")
-        await driven.until(lambda: driven.app.run_draft is not None, "the draft to be kept")
+        await driven.until(lambda: bool(driven.app.run_drafts), "the draft to be kept")
         await driven.opens(RunsScreen, "escape")
         await driven.reaches("Kept from before", "plus")
         screen = driven.app.screen

@@ -337,7 +337,7 @@ async def test_a_form_that_is_closed_while_its_write_is_sent_does_not_stop_it(
         before = driven.table.cursor_key
         may_send.set()
         await driven.comes(re.compile(told))
-        assert (driven.app.run_draft is None) == (answer is None)
+        assert (not driven.app.run_drafts) == (answer is None)
         assert driven.table.cursor_key == before, "nothing is taken from what the user does meanwhile"
 
 
@@ -396,7 +396,7 @@ async def test_a_form_that_waits_for_its_outcome_closes_unless_it_was_changed(
         may_send.set()
         await driven.shows("Started run ex_scripted_11")
         assert isinstance(driven.app.screen, RunFormScreen)
-        assert driven.app.run_draft is not None
+        assert driven.app.run_drafts
 
 
 async def test_a_dialog_whose_response_is_shown_once_is_not_left_before_it_comes(

@@ -125,6 +125,7 @@ class ConsoleApp(NavigatingApp):
         self.row_marks = {}
         self.list_sorts = {}
         self.form_drafts = {}
+        self.run_drafts = {}
         self.reported_filters = set()
         self.time_mode = cast(TimeMode, self.settings.time)
         self.profile_name = self.resolver.target_name() if launch.file is None else FILE_PROFILE

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from runwatch.tui.shell.view_history import ViewHistory
     from runwatch.tui.widgets.bars.header_bar import HeaderInfo
     from runwatch.tui.widgets.bars.pin_bar import PinBar
+    from runwatch.view.actions.run_form import RunPrefill
     from runwatch.view.spec.resource import ResourceSpec, SortKey
     from runwatch.view.table.rows import RowCache
     from runwatch.view.text.copied_text import CopiedText
@@ -106,7 +107,8 @@ class Console(WidgetApp):
         row_marks: Ids of the marked rows, by list.
         list_sorts: The order that the user chose, by list.
         reported_filters: Stored filters that cannot be read and were shown as such.
-        run_draft: Unsubmitted input of the run form, by field.
+        run_drafts: Unsubmitted input of the run form, by the run that it is like, the last typed one last; an empty id
+            is a new run.
         form_drafts: Input of other forms that the service has not accepted, by profile, action and record.
         command_keys: The keys of the user's own commands.
         recent_commands: Lines run in the command line, the last one first.
@@ -132,7 +134,7 @@ class Console(WidgetApp):
     row_marks: dict[str, frozenset[str]]
     list_sorts: dict[str, tuple[SortKey, ...]]
     reported_filters: set[str]
-    run_draft: Mapping[str, str] | None = None
+    run_drafts: dict[str, RunPrefill]
     form_drafts: dict[tuple[str, ...], Mapping[str, str]]
     recent_commands: list[str]
     undo: UndoStack

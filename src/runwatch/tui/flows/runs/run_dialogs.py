@@ -210,9 +210,10 @@ def make_run_opener(screen: ConsoleScreen) -> Callable[[Any], Awaitable[None]]:
 
 
 def forget_draft(console: Console, body: bytes | None) -> None:
-    """Forget the draft of the run form if it makes this body, whose run is accepted."""
-    if console.run_draft is not None and encode_body(FORM.body(console.run_draft)) == body:
-        console.run_draft = None
+    """Forget each draft of the run form that makes this body, whose run is accepted."""
+    for run_id, draft in list(console.run_drafts.items()):
+        if encode_body(FORM.body(draft.values)) == body:
+            del console.run_drafts[run_id]
 
 
 def _run_rows(screen: ConsoleScreen, runs: Sequence[RunFacts]) -> tuple[DialogRow, ...]:

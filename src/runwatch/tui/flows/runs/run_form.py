@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,28 +31,37 @@ _BEGINS_IN: Final = "objective"
 
 
 def open_run_form(screen: ConsoleScreen, like: RunFacts | None = None, *, field: str = "") -> None:
-    """Open the form for a run, filled in from an earlier run or the last draft, and focus a field.
+    """Open the form for a new run or one like an earlier run, filled in from that run or its draft, and focus a field.
 
     While the service is not connected yet, the form can be filled in; it says so when it is reviewed.
     """
-    console = screen.console
-    if (console.has_file or console.session is not None) and screen.writing_session() is None:
+    if not _may_open(screen):
         return
-    if like is None:
-        draft = console.run_draft
-        screen.app.push_screen(RunFormScreen(draft, field, is_draft=draft is not None))
-    else:
-        known = prefill_from_run(like)
-        screen.app.push_screen(RunFormScreen(known.values, field, like=known))
+    known = RunPrefill("", start_values()) if like is None else prefill_from_run(like)
+    draft = screen.console.run_drafts.get(known.run_id, known)
+    screen.app.push_screen(RunFormScreen(draft, field, is_draft=draft.values != known.values))
+
+
+def open_last_draft(screen: ConsoleScreen, field: str) -> None:
+    """Open the form that was filled in last, and focus a field; the form for a new run if there is none."""
+    draft = next(reversed(screen.console.run_drafts.values()), None)
+    if draft is None:
+        open_run_form(screen, field=field)
+    elif _may_open(screen):
+        screen.app.push_screen(RunFormScreen(draft, field, is_draft=True))
+
+
+def _may_open(screen: ConsoleScreen) -> bool:
+    console = screen.console
+    return not (console.has_file or console.session is not None) or screen.writing_session() is not None
 
 
 class RunFormScreen(FormScreen):
     """The form. The draft is kept however the form is left, until the run is accepted.
 
     Args:
-        values: Initial values by field; ``None`` for a new run.
+        prefill: Initial values, and the earlier run they come from; its id is empty for a new run.
         field: The field to focus; empty for the first one users usually fill in.
-        like: The earlier run the values come from.
         is_draft: Whether the values are those of a form that was left; the screen says so, and typing replaces them.
     """
 
@@ -66,23 +76,16 @@ class RunFormScreen(FormScreen):
     }
     """
 
-    def __init__(
-        self,
-        values: Mapping[str, str] | None = None,
-        field: str = "",
-        *,
-        like: RunPrefill | None = None,
-        is_draft: bool = False,
-    ) -> None:
-        super().__init__(FORM, {**start_values(), **(values or {})}, field or _BEGINS_IN)
-        self._like = like
-        self.is_draft = is_draft and self._values != start_values()
+    def __init__(self, prefill: RunPrefill, field: str = "", *, is_draft: bool = False) -> None:
+        super().__init__(FORM, prefill.values, field or _BEGINS_IN)
+        self._prefill = prefill
+        self.is_draft = is_draft
 
     def form_title(self) -> StyledSpans:
         """Return the title: a new run, or one like another."""
         title = "New run"
-        if self._like is not None:
-            title = f"New run like {short_id(self._like.run_id, self.console.glyphs)}"
+        if self._prefill.run_id:
+            title = f"New run like {short_id(self._prefill.run_id, self.console.glyphs)}"
         return line(title)
 
     @property
@@ -91,13 +94,15 @@ class RunFormScreen(FormScreen):
 
     def before_fields(self) -> Sequence[Widget]:
         """Create a note about what is unknown of the earlier run."""
-        if self._like is None or not self._like.note:
+        if not self._prefill.note:
             return ()
-        return (Static(to_content(line(self._like.note, None), Role.WARN), id="like"),)
+        return (Static(to_content(line(self._prefill.note, None), Role.WARN), id="like"),)
 
     def typed(self, values: Mapping[str, str]) -> None:
         """Keep the draft at every change, because the form can be left in other ways than by its own key."""
-        self.console.run_draft = dict(values)
+        drafts, run_id = self.console.run_drafts, self._prefill.run_id
+        drafts.pop(run_id, None)
+        drafts[run_id] = replace(self._prefill, values=dict(values))
 
     def build_sender(self, session: ServiceSession, body: bytes, shown: Any, key: str) -> WriteSender:
         return build_submit_sender(

@@ -260,9 +260,9 @@ class ProblemsScreen(ResourceScreen):
 
     def on_problem_panel_next_step_requested(self, message: ProblemPanel.NextStepRequested) -> None:
         """Open the form where the error can be corrected."""
-        from runwatch.tui.flows.runs.run_form import open_run_form
+        from runwatch.tui.flows.runs.run_form import open_last_draft
 
-        open_run_form(self, field=self.form_field(message.entry) or "")
+        open_last_draft(self, self.form_field(message.entry) or "")
 
 
 class MultilinePasteInput(FilterInput):
