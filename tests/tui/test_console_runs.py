@@ -515,13 +515,14 @@ async def test_new_events_appear_and_are_counted_while_the_user_looks_elsewhere(
         growing.add(40)
         await driven.pass_time(2)
         await driven.shows("41 events", "follow")
-        await driven.reaches("PAUSED", "k")
+        await driven.reaches("PAUSED by scrolling", "k")
         growing.add(41)
         growing.add(42)
         await driven.pass_time(4)
         await driven.shows("+2 new")
         await driven.reaches("+0 new", "G")
         assert "PAUSED" not in driven.text
+        await driven.reaches("PAUSED by f", "f")
 
 
 @pytest.mark.exhaustive
@@ -533,7 +534,7 @@ async def test_an_ended_run_counts_no_new_events_and_offers_no_following(tmp_pat
         await driven.hides("+0 new")
         assert "f follow" not in driven.text
         await on_run(driven, noon.LIVE)
-        await driven.shows("f follow")
+        await driven.reaches("f follow", "f")
         await driven.press("greater_than_sign")
         await driven.hides("f follow")
 

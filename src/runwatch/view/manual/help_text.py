@@ -48,6 +48,7 @@ STATES: Final = (
 UPPER_STATES: Final = (
     ("follow", Role.LIVE, "The newest event stays in sight."),
     ("PAUSED by scrolling", Role.WARN, "Events are counted and not followed; {tail.follow} follows them again."),
+    ("PAUSED by {tail.follow}", Role.WARN, "You stopped following; the same key follows again."),
     ("PAUSED by {screen.pause}", Role.WARN, "You paused it; new events are counted. The same key resumes it."),
     ("ended", Role.QUIET, "The run has ended, and no further event comes."),
     (

@@ -53,6 +53,7 @@ class EventScreen(ConsoleScreen):
 
     def on_event_log_follow_changed(self, message: EventLog.FollowChanged) -> None:
         self.show_tail()
+        self.show_hints()
 
     async def on_event_log_resume_asked(self) -> None:
         if self.is_paused:

@@ -108,7 +108,9 @@ class MergedTailScreen(EventScreen):
 
     def hints(self) -> Sequence[KeyHint]:
         """Return the hints; those of events only once a run is followed."""
-        return self.HINTS if self._events is not None else ("screen.refresh", "app.quit")
+        if self._events is None:
+            return ("screen.refresh", "app.quit")
+        return [self.tail.follow_hint if hint == "tail.follow" else hint for hint in self.HINTS]
 
     # Events.
 

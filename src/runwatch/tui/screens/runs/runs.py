@@ -128,8 +128,9 @@ class RunsScreen(ResourceScreen, EventScreen):
             return self.HINTS
         opened: tuple[KeyHint, ...] = (("tail.open", "event"),) if self.run_detail.tab == "events" else ()
         is_live = self.row is not None and not self.row.subject.is_final
-        hints = (*opened, *self.DETAIL_HINTS)
-        return hints if opened and is_live else tuple(hint for hint in hints if hint != "tail.follow")
+        follow = (self.tail.follow_hint,) if opened and is_live else ()
+        hints = [each for hint in self.DETAIL_HINTS for each in (follow if hint == "tail.follow" else (hint,))]
+        return (*opened, *hints)
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if state.load is not LoadState.EMPTY or self.is_filtered:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runwatch.records.event import RunEvent
     from runwatch.store.repositories.event_sequence import EventSequence
     from runwatch.tui.shell.console_screen import ConsoleScreen
+    from runwatch.tui.widgets.bars.status_bar import KeyHint
     from runwatch.tui.widgets.lists.event_log import EventLog
     from runwatch.view.resources.event_filter import EventFilter
 
@@ -198,8 +199,16 @@ class EventTail:
             return line("")
         if has_ended:
             return (label_span("ended"),)
-        follow, paused = label_span("follow", Role.LIVE), label_span("PAUSED by scrolling", Role.WARN)
-        return (follow if self._log.following else paused,)
+        if self._log.following:
+            return (label_span("follow", Role.LIVE),)
+        why = self._screen.console.keys.shown("tail.follow") if self._log.is_stopped_by_key else "scrolling"
+        return (label_span(f"PAUSED by {why}", Role.WARN),)
+
+    @property
+    def follow_hint(self) -> KeyHint:
+        """The hint for the key that follows, or stops following."""
+        is_following = self._log.following and not self.is_paused
+        return ("tail.follow", "unfollow") if is_following else "tail.follow"
 
     def new_text(self, stored: int = 0, *, has_ended: bool = False) -> StyledSpans:
         """Return how many events arrived since following stopped, or of the ``stored`` ones since they are paused.

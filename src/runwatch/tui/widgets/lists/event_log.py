@@ -150,7 +150,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._count = self._source.count()
         self._seen = self._source.end()
         self._following = following
-        self.is_paused = False
+        self.is_stopped_by_key = self.is_paused = False
         self._wraps = False
         self._side = 0
         self._cached: dict[int, EventLine | None] = {}
@@ -207,7 +207,7 @@ class EventLog(LineList, inherit_bindings=False):
     def set_following(self, following: bool) -> None:
         if following == self._following:
             return
-        self._following = following
+        self._following, self.is_stopped_by_key = following, False
         self._seen = self._source.end()
         if following:
             self._fit()
@@ -345,6 +345,7 @@ class EventLog(LineList, inherit_bindings=False):
         if self.is_paused:
             self.post_message(self.ResumeAsked())
         self.set_following(self.is_paused or not self._following)
+        self.is_stopped_by_key = not self._following
 
     def action_follow_end(self) -> None:
         self.set_following(True)
