@@ -70,7 +70,9 @@ async def test_the_newest_attempt_stays_in_sight_and_a_hint_names_the_key_for_th
 async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path) as driven:
         await on_replay(driven)
+        await driven.shows("space play")
         await driven.reaches("plays 1×", "space")
+        await driven.shows("space pause")
         await driven.pass_time(5)
         await driven.shows("event 4 of 8", re.compile(r"12:03:56 of 12:04:3\d"))
         await driven.reaches("plays 10×", "up", "up")
@@ -185,6 +187,8 @@ async def test_a_replay_that_has_caught_up_goes_on_with_the_run(tmp_path: Path) 
     async with console(noon.service(events=growing), tmp_path) as driven:
         await on_replay(driven)
         await driven.reaches("LIVE  1×", "end")
+        await driven.shows("space pause  left previous event")
+        await driven.reaches("There is no next event yet.", "right")
         await driven.pass_time(60)
         await driven.shows(re.compile(r"REPLAY  12:05:\d\d of 12:05:.*took +1:\d\d", re.DOTALL))
         await driven.reaches(re.compile(r"PAUSED.*(1:\d\d) of \1", re.DOTALL), "space")

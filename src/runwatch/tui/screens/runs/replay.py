@@ -248,14 +248,17 @@ class ReplayScreen(EventScreen):
             self._draw()
 
     def hints(self) -> Sequence[KeyHint]:
-        """Return the hints: of the events those that have a use, and the key for the rows out of sight if there are
-        any.
+        """Return the hints: of the keys for playing and events what they do now, and the key for the rows out of sight
+        if there are any.
         """
         if self._source is None or not self._source.replay.events:
             return self.HINTS[self.HINTS.index(_BACK) :] if self._run_id else ("app.quit",)
         hints: list[KeyHint] = list(self.HINTS)
-        if self._has_ended:
+        if self._is_playing and not self._has_ended:
+            hints[hints.index("replay.play")] = ("replay.play", "pause")
+        if self._has_ended or self._is_live:
             hints[hints.index("replay.next")] = "replay.previous"
+        if self._has_ended or self._follows_run:
             hints.remove("replay.end")
         view = self.query_one(ReplayView)
         if view.line_count() > view.rows_in_sight:
@@ -523,8 +526,7 @@ class ReplayScreen(EventScreen):
         replay = self._source.replay
         if step > 0 and replay.is_at_end:
             # Of a run that goes on, the time shown may be later than that of its last event.
-            self._pause()
-            self._draw()
+            self.refuse_key("This is the last event." if self._has_ended else "There is no next event yet.")
         else:
             self._move(replay.count + step)
 
