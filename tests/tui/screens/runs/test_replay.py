@@ -8,17 +8,21 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from textual.containers import Vertical
 
 from runwatch.store.live.run_tails import TailUpdate
-from runwatch.tui.screens.runs.replay import ReplayScreen, replay_view
+from runwatch.tui.screens.runs.replay import ReplayScreen, ReplayView, replay_view
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.sources.replay_source import ReplaySource
+from runwatch.tui.widgets.lists.detail_view import text_section
+from runwatch.view.text.safe_text import line
 from tests.support.builders import echo_events, echo_receipt, run, verification_event
 from tests.support.parts import verification_check
 from tests.tui import noon
 from tests.tui.app.test_file_opening import lines, opened
 from tests.tui.console import Driven, console
 from tests.tui.golden import check_golden
+from tests.tui.look import Stage, running
 from tests.tui.samples import NOON
 from tests.tui.test_console_runs import Growing
 
@@ -65,6 +69,16 @@ async def test_the_newest_attempt_stays_in_sight_and_a_hint_names_the_key_for_th
         await driven.shows("pgdn scroll down")
         columns |= {row.index("▕") for row in driven.text.splitlines() if "▕" in row}
         assert len(columns) == 1, "no column moves from one event to another"
+
+
+async def test_rows_that_have_room_are_in_sight_before_they_are_laid_out() -> None:
+    view = ReplayView()
+    async with running(Stage(Vertical(view)), (80, 20)) as (_, pilot):
+        await pilot.pause()
+        view.show([text_section(*[line("a row")] * 15)])
+        assert not view.is_cut
+        view.show([text_section(*[line("a row")] * 16)])
+        assert view.is_cut
 
 
 async def test_a_replay_plays_at_its_speed_and_pauses(tmp_path: Path) -> None:

@@ -101,6 +101,14 @@ class ReplayView(DetailView, inherit_bindings=False):
         top, step = round(self.scroll_y), max(1, self.rows_in_sight - 1)
         self.move_cursor(top + 2 * step if pages > 0 else top - step)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether rows are out of sight in the height that the view may take, also before it takes it."""
+        most = self.styles.max_height
+        if most is None or not isinstance(self.parent, Widget):
+            return False
+        return self.line_count() > self.parent.size.height * most.value / 100
+
     def show_newest(self) -> None:
         """Show the last row, which is that of the newest attempt."""
         self.move_cursor(self.line_count() - 1)
@@ -261,7 +269,7 @@ class ReplayScreen(EventScreen):
         if self._has_ended or self._follows_run:
             hints.remove("replay.end")
         view = self.query_one(ReplayView)
-        if view.line_count() > view.rows_in_sight:
+        if view.is_cut:
             scroll = ("detail.page_down", "scroll down") if view.rows_below else ("detail.page_up", "scroll up")
             hints.insert(2, scroll)
         return hints
