@@ -602,6 +602,17 @@ async def test_a_searched_tail_says_that_it_is_one_and_counts_only_what_came_in(
         await driven.shows("8 events", "+2 new")
 
 
+@pytest.mark.exhaustive
+async def test_esc_from_a_search_goes_back_to_the_view_in_which_it_was_begun(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, size=NARROW) as driven:
+        await on_run(driven, noon.LIVE)
+        await driven.reaches("/ filter events", "enter", "greater_than_sign")
+        await driven.type("/progress")
+        await driven.shows("events match progress")
+        await driven.reaches("/ filter events", "escape")
+        await driven.reaches("8 events", "less_than_sign")
+
+
 async def test_an_event_opens_in_a_drawer_and_the_drawer_closes(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=NARROW) as driven:
         await on_run(driven, noon.LIVE)

@@ -126,11 +126,13 @@ class RunsScreen(ResourceScreen, EventScreen):
     def all_hints(self) -> Sequence[KeyHint]:
         if not self._has_detail or not self.query_one("#detail").has_focus_within:
             return self.HINTS
-        opened: tuple[KeyHint, ...] = (("tail.open", "event"),) if self.run_detail.tab == "events" else ()
         is_live = self.row is not None and not self.row.subject.is_final
-        follow = (self.tail.follow_hint,) if opened and is_live else ()
-        hints = [each for hint in self.DETAIL_HINTS for each in (follow if hint == "tail.follow" else (hint,))]
-        return (*opened, *hints)
+        opened: tuple[KeyHint, ...] = (("tail.open", "event"),)
+        own: dict[KeyHint, KeyHint | None] = {"tail.follow": self.tail.follow_hint if is_live else None}
+        if self.run_detail.tab != "events":
+            opened, own = (), {"tail.follow": None, "screen.filter": ("screen.filter", "filter events")}
+        shown = (own.get(hint, hint) for hint in self.DETAIL_HINTS)
+        return [*opened, *(hint for hint in shown if hint is not None)]
 
     def empty_text(self, state: PaneState) -> tuple[SafeText, ...]:
         if state.load is not LoadState.EMPTY or self.is_filtered:

@@ -85,7 +85,7 @@ class RunDetail(Vertical):
         self._search = ""
         # Created here, so that content can be set before they are mounted.
         self._tabs: Final = TabBar(TABS)
-        self._before_raw = TABS[0][0]
+        self._before_raw = self._before_search = TABS[0][0]
         self.event_log: Final = EventLog(id="events")
 
     def compose(self) -> ComposeResult:
@@ -167,9 +167,11 @@ class RunDetail(Vertical):
         self._submit(message.text)
 
     def on_filter_bar_cancelled(self, message: FilterBar.Cancelled) -> None:
+        """Return to the view in which the search was begun."""
         message.stop()
         self._search = ""
         self._submit("")
+        self._tabs.choose(self._before_search)
 
     def _submit(self, text: str) -> None:
         if self._search_for(text):
@@ -180,6 +182,8 @@ class RunDetail(Vertical):
         self._tabs.choose(tab)
 
     def action_filter(self) -> None:
+        """Ask for a search of the events, and show them."""
+        self._before_search = self.tab
         self._tabs.choose("events")
         self.add_class("-searching")
         self.query_one(FilterBar).edit(self._search)
