@@ -261,7 +261,7 @@ async def test_the_dialog_that_destroys_names_what_hangs_on_the_record(tmp_path:
 
 
 @pytest.mark.exhaustive
-async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names(tmp_path: Path) -> None:
+async def test_a_saved_model_is_shown_with_the_keys_that_start_a_run(tmp_path: Path) -> None:
     made = service(models=[resources.catalog_entry()], arms=[resources.arm("arm_new")])
     made.say("POST", "/v1/arms", Said(200, dict(resources.arm("arm_new").raw)))
     async with console(made, tmp_path, size=SIZE, open_at="models") as driven:
@@ -271,8 +271,9 @@ async def test_a_dialog_that_succeeded_leads_to_the_screen_that_the_action_names
         opened = await form(driven)
         await driven.until(lambda: not opened.query_one("#start").disabled, "the request to be valid")
         await driven.opens(ConfirmDialog, "f2")
-        await driven.reaches("Model saved · next + starts a run; mode live uses it · arm_new", "tab", "enter")
-        await driven.shows("━ Runs ")
+        await driven.reaches("Model saved · next 1 + starts a run, which may use it · arm_new", "tab", "enter")
+        await driven.shows("Saved models › Ember")
+        assert driven.table.cursor_key == "arm_new"
 
 
 @pytest.mark.parametrize(("answer", "told"), [(200, "done"), (409, "(?!done)")])

@@ -266,11 +266,11 @@ async def test_several_connections_without_models_are_in_a_menu(tmp_path: Path) 
         await driven.shows("Test it, step 3 of 4")
 
 
-async def test_a_model_is_saved_by_a_key_and_leads_to_where_a_run_starts(tmp_path: Path) -> None:
+async def test_a_model_is_saved_by_a_key_and_the_notice_says_what_starts_a_run(tmp_path: Path) -> None:
     service = finding()
     catalog(service, "conn_1")
     service.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
-    service.say("POST", "/v1/arms", Said(201, dict(resources.arm("arm_1").raw)))
+    service.say("POST", "/v1/arms", Said(201, dict(resources.arm("arm_1", model_deployment_id="mdep_0").raw)))
     async with local(service, tmp_path, size=NARROW) as driven:
         await driven.press("3")
         await driven.shows("enter open  + save")
@@ -282,7 +282,7 @@ async def test_a_model_is_saved_by_a_key_and_leads_to_where_a_run_starts(tmp_pat
         await driven.review()
         await driven.opens(ConfirmDialog)
         await driven.press("f9")
-        await driven.shows("+ starts a run; mode live uses it", "Runs")
+        await driven.shows("1 + starts a run, which may use it", "Saved models")
 
 
 @pytest.mark.exhaustive

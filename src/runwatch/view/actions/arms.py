@@ -122,9 +122,8 @@ SAVE: Final = ResourceAction[CatalogEntry](
         members=_template,
         request="arm.ModelArmRequest",
         invalidates=(Arm,),
-        leads_to=lambda _: ("runs", ""),
         completed="Model saved",
-        next_step="{screen.new} starts a run; mode live uses it",
+        next_step="{app.runs} {screen.new} starts a run, which may use it",
     ),
 )  # fmt: skip
 
