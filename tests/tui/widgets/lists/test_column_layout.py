@@ -110,10 +110,10 @@ def test_a_reason_is_whole_before_an_id_and_a_name_is_legible_before_both() -> N
     assert widths(31) == [9, 15, 5]
     # A long reason is cut before an id, and cuts no model.
     needs[1] = ColumnNeed(5, 5, 39)
-    assert widths(77) == [29, 36, 8]
+    assert widths(77) == [29, 38, 8]
     assert widths(63) == [29, 24, 8]
     assert widths(62) == [9, 39, 8]
-    assert widths(52) == [9, 31, 8]
+    assert widths(52) == [9, 33, 8]
 
 
 def test_an_id_that_was_whole_stays_so_while_the_others_have_their_least_width() -> None:
@@ -187,8 +187,8 @@ def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_a
         column("why", "why", whole_first=True),
     )
     needs = [ColumnNeed(5, 5, 40), ColumnNeed(8, 8, 20, short=8), ColumnNeed(5, 5, 30)]
-    assert [placed.width for placed in lay_out_columns(columns, needs, 24 + 8 + 24 + 4)] == [24, 8, 24]
-    assert [placed.width for placed in lay_out_columns(columns, needs, 26 + 20 + 30 + 4)] == [26, 20, 30]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 24 + 8 + 24 + 2)] == [24, 8, 24]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 26 + 20 + 30 + 2)] == [26, 20, 30]
     assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 20 + 30 + 4)] == [40, 20, 30]
 
 
@@ -296,3 +296,10 @@ def test_the_name_of_a_check_is_whole_before_its_data_classes_are_there() -> Non
     placed = {part.column.id: part.width for part in lay_out_columns(columns, needs, 104)}
     assert placed["name"] == 31
     assert "classes" not in placed
+
+
+def test_a_name_is_not_cut_beside_wide_gaps() -> None:
+    columns = (column("status", "status"), column("name", "name", whole_first=True), column("at", "at", never_cut=True))
+    needs = [ColumnNeed(8, 8, 8), ColumnNeed(5, 5, 40), ColumnNeed(4, 4, 4)]
+    assert [(placed.width, placed.gap) for placed in lay_out_columns(columns, needs, 48)] == [(8, 1), (34, 1), (4, 1)]
+    assert [(placed.width, placed.gap) for placed in lay_out_columns(columns, needs, 56)] == [(8, 2), (40, 2), (4, 2)]

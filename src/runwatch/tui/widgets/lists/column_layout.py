@@ -124,7 +124,7 @@ def lay_out_columns(
         if (
             is_close
             or _total(widths.values()) > room
-            or any(_asks_for_room(columns[index], needs[index], widths[index], closer[index]) for index in kept)
+            or any(_asks_for_room(index, columns[index], needs[index], widths[index], closer[index]) for index in kept)
         ):
             gap, widths = 1, closer
     placed: list[PlacedColumn] = []
@@ -339,9 +339,13 @@ def _find_widths(
     return _share(columns, {index: needs[index]._replace(least=least[index]) for index in kept}, cells)
 
 
-def _asks_for_room(column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
-    """Return whether a column is cut and the closer width helps it: it is then whole, or a text of which most are."""
-    is_cut = not need.short and min(need.whole, _ENOUGH_CELLS) > width
+def _asks_for_room(position: int, column: Column[Any], need: ColumnNeed, width: int, closer: int) -> bool:
+    """Return whether a column is cut and the closer width helps it: it is then whole, or a text of which most are.
+
+    Of a name, which stays in sight, each cell helps.
+    """
+    enough = need.whole if column.whole_first and is_fixed(position, column) else _ENOUGH_CELLS
+    is_cut = not need.short and min(need.whole, enough) > width
     return not column.is_extra and (is_cut or width < need.whole <= closer)
 
 
