@@ -111,6 +111,8 @@ PLAN: Final[ResourceSpec[Any]] = ResourceSpec[Plan](
                 members=lambda it: {"template_id": it.template_id, "digest": it.digest, "issued_at": it.issued_at},
                 request="template.ApplicationRequest",
                 invalidates=(Template,),
+                # Its state says how far it is, so nothing is said to be done.
+                completed="Application of the template started",
             ),
         ),
     ),

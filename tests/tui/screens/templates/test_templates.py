@@ -377,7 +377,7 @@ async def test_applying_approves_the_digest_that_was_looked_at_and_follows_the_a
         await driven.reaches("enter applies it", "enter")
         await driven.reaches("Applies starter as this plan says", "enter")
         # Neither the focus of the dialog, which comes after its text, nor the notice, which goes, is waited for.
-        await driven.reaches("application app_01", "f9")
+        await driven.reaches("Application of the template started · ", "f9")
         await driven.shows("read every 2s")
         body = body_of(told, APPLICATIONS)
         assert body == {"template_id": "starter", "digest": "sha256:d1", "issued_at": "2026-11-20T10:05:00.123Z"}
