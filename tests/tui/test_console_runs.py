@@ -410,6 +410,11 @@ async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_l
         assert shown() == "● 40 (7 queued) · ✗ 1,204 · ◷ 312 · ⊘ 88 · ✓ 3,412"
         large = shown(live=40_000, failed=120_400, done=134_120)
         assert large == "● 40,000 · ✗ 120,400 · ◷ 312 · ⊘ 88 · ✓ 134,120"
+        # Behind an opened run they have the form with which the list comes back.
+        await driven.press("enter")
+        await driven.until(lambda: not driven.table.size.width, "the run to cover the list")
+        assert shown(expired=0, cancelled=0) == "live 40 (7 queued) · failed 1,204 · done 3,412"
+        assert shown() == "● 40 (7 queued) · ✗ 1,204 · ◷ 312 · ⊘ 88 · ✓ 3,412"
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:

@@ -161,7 +161,9 @@ class RunsScreen(ResourceScreen, EventScreen):
         Empty before the first response, not zeros.
         """
         shown = self._counts()
-        room = self.query_one("#list", Pane).size.width - _AGE_CELLS
+        pane = self.query_one("#list", Pane)
+        # Behind an opened run the list has no width; it has the screen's when it comes back.
+        room = (pane.size.width or self.size.width - pane.gutter.width) - _AGE_CELLS
         parts, signs = self._count_spans(shown), self._count_spans(shown, signs=True)
         if _width(parts) > room:
             parts = [*signs]
