@@ -1,4 +1,4 @@
 """The console in a browser: a server of its own that starts one console for each browser tab.
 
-It stands on ``base`` alone and starts consoles as processes. aiohttp and the client of textual-serve live here alone.
+It imports ``base`` alone and starts consoles as processes. aiohttp and the client of textual-serve live here alone.
 """

@@ -60,14 +60,14 @@
       hasDrawn = true;
       return;
     }
-    const [kind, told] = JSON.parse(event.data);
+    const [kind, content] = JSON.parse(event.data);
     if (kind === "ended") {
-      said = told.text;
-      hasFailed = told.has_failed;
+      said = content.text;
+      hasFailed = content.has_failed;
     } else if (kind === "download") {
       const link = document.createElement("a");
-      link.href = "download/" + encodeURIComponent(told.key);
-      link.download = told.name;
+      link.href = "download/" + encodeURIComponent(content.key);
+      link.download = content.name;
       link.click();
     }
   }
@@ -76,7 +76,7 @@
     constructor(...given) {
       super(...given);
       socket = this;
-      // Its focus is told to the server, so the terminal takes it once the socket is open.
+      // The server learns of its focus, so the terminal takes it once the socket is open.
       this.addEventListener("open", () => document.querySelector(".xterm-helper-textarea").focus());
       this.addEventListener("close", closed);
       this.addEventListener("message", heard);

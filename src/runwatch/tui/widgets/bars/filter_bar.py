@@ -43,7 +43,7 @@ class FilterBar(Horizontal):
         Binding("tab", "complete", "complete", show=False),
     ]
     MARK: ClassVar[str] = "/"
-    """What stands before the input."""
+    """What is shown before the input."""
     HINTS: ClassVar[Sequence[tuple[str, str]]] = FILTER_HINTS
     """Hints of the status bar while the user types."""
 

@@ -26,7 +26,7 @@ LETTERS: Final = "asdfghjklqwertyuiopzxcvbnm"
 """The letters of labels, those under the fingers first."""
 
 MAX_OPEN_S: Final = 30.0
-"""How long labels stay; what is below them stands still meanwhile."""
+"""How long labels stay; what is below them does not move meanwhile."""
 
 _PROMPT: Final = (label_span(" type the letters of a label", Role.PLAIN), label_span("   esc ends"))
 
