@@ -75,7 +75,7 @@ def build_header_info(console: Console) -> HeaderInfo:
         key=_key_text(session.target.key_source, key_id) if session.target.key else line("no key"),
         key_id=line(key_id if session.target.key else ""),
         connection=_connection(console, session),
-        # Tries that reach nobody count for no limit, so that a zero would be no count of them.
+        # Tries that get no connection use up no limit; a zero beside them would look like their number.
         requests=() if live.connection.lost_since is not None and not budget.per_minute else tuple(map(line, rates)),
         hold=hold,
     )
