@@ -63,9 +63,10 @@ class RunTail:
 
     Args:
         after: The id of the last event that the caller has; ``None`` to begin at the first.
+        has_ended: Whether the caller has the event that ends the run, so that nothing is left to read.
     """
 
-    def __init__(self, after: str | None = None) -> None:
+    def __init__(self, after: str | None = None, *, has_ended: bool = False) -> None:
         self._cursor = self._position = after
         self._walked: set[str] = set()
         self._asked: Literal["events", "status"] = "events"
@@ -77,7 +78,7 @@ class RunTail:
         self._is_final = False
         self._empty_since_final = 0
         self._quiet_since_final = 0
-        self._is_done = False
+        self._is_done = has_ended
 
     @property
     def cursor(self) -> str | None:

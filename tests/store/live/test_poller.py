@@ -496,6 +496,13 @@ async def test_a_tail_ends_with_its_run_and_the_list_is_read_at_once(tmp_path: P
         asked = len(service.requests("GET", ".*/events"))
         await watch.let_pass(30)
         assert len(service.requests("GET", ".*/events")) == asked
+    async with watching(service, tmp_path) as watch:
+        # Its last event is stored: opened again, it costs no request.
+        watch.session.live.tails.follow("ex_1", "test")
+        await watch.let_pass(30)
+        assert len(service.requests("GET", ".*/events")) == asked
+        again = watch.session.live.tails.last_update("ex_1")
+        assert (again.count, again.is_complete) == (7, True)
 
 
 async def test_the_last_events_are_read_at_once_when_another_read_says_that_the_run_has_ended(tmp_path: Path) -> None:

@@ -180,7 +180,15 @@ class RunTails:
             return step.seconds
         if isinstance(step, EndStep):
             self._tails.pop(run_id, None)
-            self._update(run_id, is_complete=True, has_more=False, pause_s=None)
+            self._update(
+                run_id,
+                count=tail.position,
+                is_complete=True,
+                has_more=False,
+                failure=None,
+                failed_at=None,
+                pause_s=None,
+            )
             return None
         size = 0 if step.page is None else len(step.page.records)
         has_more = self.last_update(run_id).has_more if step.page is None else size >= HISTORY_PAGE_EVENTS

@@ -152,6 +152,7 @@ class StoredRunTail:
 
     Args:
         cursor: The id of the last stored event.
+        has_ended: Whether that event ended the run.
 
     Attributes:
         position: How many of the stored events were returned to the caller.
@@ -160,11 +161,19 @@ class StoredRunTail:
     """
 
     def __init__(
-        self, client: RunReads, scope: Scope, event_store: EventStore, run_id: str, clock: Clock, cursor: str | None
+        self,
+        client: RunReads,
+        scope: Scope,
+        event_store: EventStore,
+        run_id: str,
+        clock: Clock,
+        cursor: str | None,
+        *,
+        has_ended: bool = False,
     ) -> None:
         self.position = 0
         self.answered_at: float | None = None
-        self._tail = RunTail(cursor)
+        self._tail = RunTail(cursor, has_ended=has_ended)
         self.take_pause: Final = self._tail.take_pause
         self._client = client
         self._scope = scope
@@ -185,13 +194,15 @@ class StoredRunTail:
         position: int | None = None,
         silent_since: float | None = None,
     ) -> StoredRunTail:
-        """Return a tail that continues after the stored events.
+        """Return a tail that continues after the stored events; it ends at once if the last of them ended the run.
 
         Args:
             position: How many of the stored events the caller has; ``None`` for all.
             silent_since: Monotonic time of the last good response, where later reads failed.
         """
-        tail = cls(client, scope, event_store, run_id, clock, await event_store.cursor(scope, run_id))
+        cursor, last = await event_store.cursor(scope, run_id), await event_store.window(scope, run_id, -1, 1)
+        has_ended = any(event.ends_run for event in last)
+        tail = cls(client, scope, event_store, run_id, clock, cursor, has_ended=has_ended)
         tail.position = await event_store.count(scope, run_id) if position is None else position
         tail.answered_at = silent_since
         tail._has_failed = silent_since is not None
