@@ -251,6 +251,14 @@ def test_requests_quota_balance_and_problems_are_together() -> None:
     ]  # fmt: skip
 
 
+def test_tries_that_get_no_connection_are_no_nought() -> None:
+    lost = PaneState(LoadState.OFFLINE, age_s=9, is_lost=True)
+    assert text(limit_lines(AccountLimits(limit=60, state=lost), CONTEXT)).splitlines()[0] == (
+        "requests no try gets a connection"
+    )
+    assert "requests 3 of 60 a minute" in text(limit_lines(AccountLimits(3, 60, state=lost), CONTEXT))
+
+
 def test_an_account_read_earlier_than_the_runs_says_when() -> None:
     spending = AccountLimits(account=account(), state=PaneState(LoadState.FRESH, age_s=48))
     assert account_age_text(spending) == "account read 48s ago"

@@ -30,6 +30,8 @@ from runwatch.view.text.safe_text import plain_decimal
 
 NOT_IN_FILE: Final = "not in the file"
 
+NO_CONNECTION: Final = "no try gets a connection"
+
 LABEL: Final = 8
 """Width of the label before a number, in cells."""
 
@@ -108,6 +110,9 @@ def _account_parts(spending: AccountLimits, context: RenderContext) -> list[tupl
 def _requests(spending: AccountLimits) -> LinkSpan:
     if spending.in_file is not None:
         return _in_file(spending.in_file, "requests")
+    if not spending.per_minute and spending.state is not None and spending.state.is_lost:
+        # Tries that get no connection use up no limit; a zero would look like their number.
+        return make_link_span(NO_CONNECTION, Role.PLAIN, ViewLink("requests"))
     is_low = spending.left is not None and spending.left < (spending.limit or 0) / 10
     return make_link_span(
         request_rate(spending.per_minute, spending.limit, "a minute", is_learned=spending.is_learned),
