@@ -212,14 +212,12 @@ async def test_the_status_line_offers_nothing_that_only_a_service_can_do(tmp_pat
         assert "actions" not in driven.lines[-1]
 
 
-async def test_what_of_a_file_needs_a_service_says_so_and_what_it_holds_is_shown(tmp_path: Path) -> None:
-    async with opened(tmp_path, lines([run("ex_1", "completed"), Template({"template_id": "tpl"})])) as driven:
+async def test_the_menu_of_a_file_has_only_what_can_be_done_with_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, lines([run("ex_1", "running"), Template({"template_id": "tpl"})])) as driven:
         await driven.shows("Runs   1")
-        await driven.reaches("Label and note", "full_stop")
-        off = [row for row in driven.lines if "off: this is a file" in row]
-        assert [name for name in ("Label and note", "Run it again", "Follow its events") if name in "".join(off)] == [
-            "Label and note", "Run it again",
-        ]  # fmt: skip
+        await driven.reaches("Follow its events", "full_stop")
+        assert "Copy a command" in driven.text
+        assert not any(word in driven.text for word in ("off:", "Cancel", "Show its receipt", "Label and note"))
         await driven.reaches("tpl", "escape", "6")
         screen = driven.app.screen
         assert isinstance(screen, TemplatesScreen)
@@ -234,7 +232,8 @@ async def test_who_goes_elsewhere_while_a_file_is_read_is_not_taken_away_from_th
         await driven.reaches("kept.ndjson has no records of this kind.", "2")
         assert "Receipts" in driven.text
         await driven.reaches("Saved models   2", "4")
-        await driven.reaches("this is a file", "full_stop")
+        await driven.reaches("Copy a command", "full_stop")
+        assert "Save an agent" not in driven.text
 
 
 @pytest.mark.exhaustive

@@ -67,19 +67,22 @@ def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
     """Open the menu of all actions of the record at the cursor, with the reason for each unavailable one.
 
     What the service can do with it comes first, then what the keys of the screen do with any record, and the keys that
-    the status bar has no room for.
+    the status bar has no room for. A file does not change, so what is unavailable there is left out.
     """
-    row = screen.row
-    if row is None and screen.spec.create_actions:
+    row, has_file = screen.row, screen.console.has_file
+    if row is None and screen.spec.create_actions and not has_file:
         open_create_menu(screen)
         return
     if row is None:
         screen.open_more_keys()
         return
-    items = [
+    actions = [
         *(_record_item(screen, row, action, own) for action in screen.spec.actions),
         *_command_item(screen, row, screen.spec.actions),
         *_create_items(screen),
+    ]
+    items = [
+        *(item for item in actions if item.disabled_reason is None or not has_file),
         *_key_items(screen, row),
         *_rest_items(screen, row),
     ]

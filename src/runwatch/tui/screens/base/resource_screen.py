@@ -247,7 +247,7 @@ class ResourceScreen(ListScreen):
         if key_action == "screen.facets" and not self._total:
             return False
         if key_action == "screen.actions" and self.row is None:
-            return bool(self.spec.create_actions)
+            return bool(self.spec.create_actions) and not self.console.has_file
         if name == "next_tab":
             is_over = self.has_class("-narrow") and not self.has_class("-opened")
             return self.has_class("-full-detail") or not (self._is_list_alone or is_over)
