@@ -36,6 +36,13 @@ def test_what_was_kept_is_what_is_read(view: ViewState, tmp_path_factory: pytest
     assert load_view_state(path) == view
 
 
+def test_the_place_in_a_record_is_left_out_as_it_can_hold_words_of_the_service(tmp_path: Path) -> None:
+    path = tmp_path / "session.toml"
+    save_view_state(path, ViewState("runs", place="summary 2 Words"))
+    assert "Words" not in path.read_text("utf-8")
+    assert load_view_state(path) == ViewState("runs")
+
+
 @pytest.mark.parametrize("view", [None, ViewState("runs")])
 def test_how_screens_are_divided_is_kept_with_a_view_and_without(view: ViewState | None, tmp_path: Path) -> None:
     splits = {"runs": PaneSplit("below", 0.4, 0.25), "a.b": PaneSplit()}

@@ -35,6 +35,7 @@ class ViewState:
         selected: The id under the cursor; empty for none.
         is_open: Whether the record under the cursor is open.
         focused: The id that has the focus where several records are shown at once; empty for the first.
+        place: Where the cursor is in the open record; it can hold words of the service, so the file leaves it out.
     """
 
     screen: str
@@ -45,6 +46,7 @@ class ViewState:
     selected: str = ""
     is_open: bool = False
     focused: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +85,7 @@ def save_view_state(path: Path, view: ViewState | None, splits: Mapping[str, Pan
     if view is not None:
         sort = [{"field": field, "descending": descending} for field, descending in view.sort]
         content = {**asdict(view), "sort": sort}
+        del content["place"]
     if splits:
         content["splits"] = {
             name: {"place": split.side, "beside": split.beside, "below": split.below} for name, split in splits.items()

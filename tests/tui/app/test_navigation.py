@@ -15,6 +15,7 @@ from runwatch.tui.widgets.bars.status_bar import NOTICE_S
 from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.view.resources.registry import RESOURCES
 from tests.support.builders import event, run
+from tests.support.resources import verifier
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import NARROW, Driven, console
 
@@ -67,6 +68,31 @@ async def test_an_open_record_is_open_again(tmp_path: Path) -> None:
         await in_front(driven, "runs")
         await driven.until(lambda: runs_screen(driven).has_class("-opened"), "the run to be open")
         assert runs_screen(driven).table.cursor_key == "ex_two"
+
+
+@pytest.mark.parametrize(("name", "keys"), [("runs", (">",)), ("verifiers", (">", ">")), ("verifiers", ())])
+async def test_an_open_record_comes_back_at_the_line_that_was_left(
+    tmp_path: Path, name: str, keys: tuple[str, ...]
+) -> None:
+    scripted = service()
+    scripted.say("GET", "/v1/verifiers", Said(200, {"verifiers": [dict(verifier().raw)]}))
+    async with console(scripted, tmp_path, open_at=name) as driven:
+
+        def place() -> str:
+            screen = driven.app.screen
+            return screen.place_in_detail() if isinstance(screen, ResourceScreen) else ""
+
+        await driven.until(lambda: len(driven.table.rows) > 0, "the rows")
+        await driven.press("enter", *keys)
+        top = place()
+        await driven.press(*["down"] * 4)
+        kept = place()
+        assert kept != top
+        await driven.press("2")
+        await in_front(driven, "receipts")
+        await driven.press("[")
+        await in_front(driven, name)
+        await driven.until(lambda: place() == kept, "the line that was left")
 
 
 @pytest.mark.parametrize("kind", ["run", "receipt", "arm"])

@@ -37,6 +37,7 @@ from runwatch.view.text.safe_text import json_block, line
 if TYPE_CHECKING:
     from runwatch.store.repositories.pins import PinTarget
     from runwatch.tui.widgets.lists.detail_layout import DetailLink
+    from runwatch.tui.widgets.lists.detail_view import DetailView
     from runwatch.view.detail.sections import DetailSection
     from runwatch.view.problems.copy_options import CopyOption
     from runwatch.view.text.format import RenderContext
@@ -157,6 +158,7 @@ class ResourceScreen(ListScreen):
         self._is_raw = False
         self._wanted: str | None = None
         self._left_at: str | None = None
+        self._left_place = "", ""
         self._opens_wanted = self._is_focus_due = False
         self._lacks_notes = False
         self._most_wanted = self._fitted_rows = 0
@@ -396,7 +398,8 @@ class ResourceScreen(ListScreen):
         start_worker(self, read(), "reading notes", group="notes read", exclusive=True)
 
     def view_state(self, name: str) -> ViewState:
-        """Return filter, sort, the selected row unless the list follows its top, and whether it is open."""
+        """Return filter, sort, the selected row unless the list follows its top, whether it is open, and where."""
+        is_open = self.has_class("-opened")
         return ViewState(
             name,
             filter=self.filter_text or self._stored_filter,
@@ -404,7 +407,8 @@ class ResourceScreen(ListScreen):
             sort=() if self._sort is self.spec.sort else tuple(key[:2] for key in self._sort),
             is_wide=self.table.is_wide,
             selected="" if self.table.follows_top else self.table.cursor_key or "",
-            is_open=self.has_class("-opened"),
+            is_open=is_open,
+            place=self.place_in_detail() if is_open else "",
         )
 
     def restore_view(self, view: ViewState) -> None:
@@ -420,6 +424,7 @@ class ResourceScreen(ListScreen):
             self.restore_stored_filter(view.filter)
             self._filter_is_off = view.is_filter_off and self._query is not None
         self._wanted, self._opens_wanted = view.selected or None, view.is_open
+        self._left_place = view.selected, view.place
         self.show_crumbs()
         self.show_rows()
         if self._wanted is not None:
@@ -620,10 +625,31 @@ class ResourceScreen(ListScreen):
         self._is_focus_due = not self.is_current
         if self.is_current and not self.has_overlay and self.has_class("-opened"):
             self.focus_detail()
+        (record, place), self._left_place = self._left_place, ("", "")
+        if place and record == self.table.cursor_key and self.has_class("-opened"):
+            self.go_to_place(place)
         self.console.key_queue.resume_for(self.query_one("#detail"))
 
     def focus_detail(self) -> None:
         self.query_one("#fields").focus()
+
+    def place_in_detail(self) -> str:
+        """Return where the cursor is in the detail, for :meth:`go_to_place`."""
+        view = self.detail_view
+        return "" if view is None else view.place
+
+    def go_to_place(self, place: str) -> None:
+        """Move the cursor of the detail to where it was when the user left the screen."""
+        view = self.detail_view
+        if view is not None:
+            view.go_to_place(place)
+
+    @property
+    def detail_view(self) -> DetailView | None:
+        """The fields in the detail; ``None`` while it shows something else."""
+        from runwatch.tui.widgets.lists.detail_view import DetailView
+
+        return next((view for view in self.query_one("#detail").query(DetailView) if view.display), None)
 
     async def action_copy(self) -> None:
         self.table.leave_top()

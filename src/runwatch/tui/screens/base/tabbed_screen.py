@@ -47,6 +47,7 @@ class TabbedScreen(ResourceScreen):
             (RECORD, line("Record")), *((tab.id, line(tab.label)) for tab in spec.tabs), *self.MORE_TABS,
         )  # fmt: skip
         self.reports = ReportReader(self)
+        self._place_in_tab = ""
 
     def report_for(self, tab: str, row: RecordRow[Any]) -> ReportQuery | None:
         declared = self._declared.get(tab)
@@ -107,15 +108,28 @@ class TabbedScreen(ResourceScreen):
     def _links(self, row: RecordRow[Any]) -> list[DetailLink]:
         return super()._links(row) if self.tab == RECORD else []
 
+    def place_in_detail(self) -> str:
+        return f"{self.tab} {super().place_in_detail()}"
+
+    def go_to_place(self, place: str) -> None:
+        tab, _, rest = place.partition(" ")
+        if tab == self.tab:
+            super().go_to_place(rest)
+        else:
+            self._place_in_tab = rest
+            self.query_one("#tabs", TabBar).choose(tab)
+
     # Messages and key actions.
 
     def on_unmount(self) -> None:
         self.reports.show()
 
     def on_tab_bar_tab_activated(self, message: TabBar.TabActivated) -> None:
-        """Show the tab from its first line."""
+        """Show the tab from its first line, or from that which the user left."""
         self.query_one("#fields", DetailView).reset()
         self.show_detail()
+        super().go_to_place(self._place_in_tab)
+        self._place_in_tab = ""
 
     def on_detail_view_link_opened(self, message: DetailView.LinkOpened) -> None:
         """Perform the tab's action on the record that a line names."""

@@ -154,6 +154,15 @@ class RunsScreen(ResourceScreen, EventScreen):
         self.ensure_detail()
         self.run_detail.focus_inside()
 
+    def place_in_detail(self) -> str:
+        """Return the view of the run and the line in it; nothing for its events, which begin where they always do."""
+        is_in_fields = self._has_detail and self.run_detail.tab != "events"
+        return f"{self.run_detail.tab} {super().place_in_detail()}" if is_in_fields else ""
+
+    def go_to_place(self, place: str) -> None:
+        tab, _, rest = place.partition(" ")
+        self.run_detail.go_to_place(tab, rest)
+
     def counters(self) -> TextForms:
         """Return the number of runs by state; done are all that ended in another one. Of the live ones, say how many
         are queued if there is room. Without room for the words, every state has its sign.

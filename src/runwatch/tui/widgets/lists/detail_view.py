@@ -122,6 +122,7 @@ class DetailView(LineList, inherit_bindings=False):
 
     def reset(self) -> None:
         """Move to the first line, for another record."""
+        self._wanted_place = ""
         drop_selection(self)
         if not self.size.width:
             # A hidden pane has the rows of the record that it showed last, among which no target must be looked for.

@@ -181,6 +181,13 @@ class RunDetail(Vertical):
     def choose(self, tab: str) -> None:
         self._tabs.choose(tab)
 
+    def go_to_place(self, tab: str, place: str) -> None:
+        """Choose a view of fields, and move its cursor to a line once that is shown."""
+        self._tabs.choose(tab)
+        if self.query(ContentSwitcher):
+            self._make_view(tab)
+            self.query_one(f"#{tab}", DetailView).go_to_place(place)
+
     def action_filter(self) -> None:
         """Ask for a search of the events, and show them."""
         self._before_search = self.tab
