@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runwatch.view.query.fuzzy import fuzzy_score
+from runwatch.view.query.fuzzy import fuzzy_score, shortest_match
 
 TEXTS = (
     "northwind_direct", "not_now", "new window", "NetworkWorker", "nw", "sample northwind network", "own", "no wind",
@@ -32,3 +32,11 @@ def test_texts_come_in_the_order_of_fzf(word: str, ranked: str) -> None:
 
 def test_a_text_whose_length_changes_with_its_case_is_searched_too() -> None:
     assert fuzzy_score("st", "İstanbul") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [("from all levels: fallback", ["fall"]), ("fa, l, l", ["fa", "l", "l"]), ("all f", []), ("İ fall", [])],
+)
+def test_the_shortest_part_that_has_the_word_is_marked(text: str, marked: list[str]) -> None:
+    assert [text[start:end] for start, end in shortest_match("fall", text)] == marked

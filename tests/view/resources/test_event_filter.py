@@ -129,6 +129,8 @@ def test_in_a_list_of_several_runs_a_filter_knows_the_run() -> None:
         ("/pro.*s/", ["progress"]),
         ("/x*/", []),
         ("progress gress", ["progress"]),
+        ("~pgfall", ["p", "g", "fall"]),
+        ("~xq", []),
         ("is:live", []),
     ],
 )
@@ -144,6 +146,7 @@ def test_what_is_looked_for_is_marked_in_the_line(text: str, marked: list[str]) 
     [
         ("queued", "queued"), ("progress", None), ("progress queued", "queued"), ("progress | queued", None),
         ("is:live | queued", "queued"), ("!queued", None), ("nothing", None), ("reason:queue", "queue"),
+        ("~prgs", None), ("~queu", "queu"),
     ],
 )  # fmt: skip
 def test_what_the_line_does_not_show_is_looked_for_elsewhere(text: str, found: str | None) -> None:

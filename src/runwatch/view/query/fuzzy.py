@@ -50,9 +50,31 @@ def fuzzy_score(word: str, text: str) -> int | None:
     return max(best)
 
 
-def _first_places(word: str, text: str) -> list[int]:
+def shortest_match(word: str, text: str) -> list[tuple[int, int]]:
+    """Return start and end of each run of the word's characters in the shortest part of a text that has all in order.
+
+    Empty if no part has, or the text has another length in lower case, where its places would be others.
+    """
+    lower = text.lower()
+    best: list[int] = []
+    places = _first_places(word, lower) if len(lower) == len(text) else []
+    while places:
+        # Each character as late as the last one allows.
+        for index in range(len(word) - 2, -1, -1):
+            places[index] = lower.rfind(word[index], 0, places[index + 1])
+        if not best or places[-1] - places[0] < best[-1] - best[0]:
+            best = places
+        places = _first_places(word, lower, places[0] + 1)
+    runs: list[tuple[int, int]] = []
+    for place in best:
+        start = runs.pop()[0] if runs and runs[-1][1] == place else place
+        runs.append((start, place + 1))
+    return runs
+
+
+def _first_places(word: str, text: str, begin: int = 0) -> list[int]:
     """Return the first place that each character can have; empty if the text does not have all of them in order."""
-    places, place = [], -1
+    places, place = [], begin - 1
     for character in word:
         place = text.find(character, place + 1)
         if place < 0:

@@ -11,7 +11,17 @@ from typing import Any, ClassVar, Final
 
 from runwatch.base.text import fold_text
 from runwatch.records.event import RunEvent
-from runwatch.view.query.expressions import AllOf, AnyOf, ContainsText, FieldContains, MatchesPattern, Query, Term
+from runwatch.view.query.expressions import (
+    AllOf,
+    AnyOf,
+    ContainsText,
+    FieldContains,
+    FuzzyText,
+    MatchesPattern,
+    Query,
+    Term,
+)
+from runwatch.view.query.fuzzy import shortest_match
 from runwatch.view.query.parser import parse_filter
 from runwatch.view.resources.events import EVENTS
 from runwatch.view.runs.event_lines import KINDS
@@ -35,6 +45,9 @@ MULTI_RUN_EVENTS: Final[ResourceSpec[Any]] = replace(
         *EVENTS.columns[1:],
     ),
 )
+
+_HAS_TEXT: Final = (ContainsText, FieldContains, FuzzyText, MatchesPattern)
+"""Terms whose text occurs in what they match."""
 
 MAX_LINES: Final = 4_096
 """Different lines whose text is kept, about a megabyte."""
@@ -168,9 +181,9 @@ def seen_values(spec: ResourceSpec[Any]) -> dict[str, tuple[SafeText, ...]]:
     }
 
 
-def _positive(term: Term) -> Iterator[ContainsText | FieldContains | MatchesPattern]:
+def _positive(term: Term) -> Iterator[ContainsText | FieldContains | FuzzyText | MatchesPattern]:
     """Yield the terms of a filter whose text occurs in what it matches."""
-    if isinstance(term, (ContainsText, FieldContains, MatchesPattern)):
+    if isinstance(term, _HAS_TEXT):
         yield term
     elif isinstance(term, (AllOf, AnyOf)):
         for part in term.terms:
@@ -184,16 +197,19 @@ def _unseen(term: Term, drawn: Sequence[str], whole: str) -> tuple[bool, tuple[i
         is_drawn = (all if isinstance(term, AllOf) else any)(seen for seen, _ in parts)
         found = next((place for _, place in parts if place is not None), None)
         return is_drawn, None if is_drawn else found
-    if not isinstance(term, (ContainsText, FieldContains, MatchesPattern)):
+    if not isinstance(term, _HAS_TEXT):
         return False, None
     if any(True for text in drawn for _ in _places(term, text)):
         return True, None
     return False, next(iter(_places(term, whole)), None)
 
 
-def _places(term: ContainsText | FieldContains | MatchesPattern, shown: str) -> Iterator[tuple[int, int]]:
+def _places(term: ContainsText | FieldContains | FuzzyText | MatchesPattern, shown: str) -> Iterator[tuple[int, int]]:
     if isinstance(term, MatchesPattern):
         yield from term.pattern.places_in(shown)
+        return
+    if isinstance(term, FuzzyText):
+        yield from shortest_match(term.word, shown)
         return
     folded, wanted = shown.casefold(), term.text.casefold()
     if not wanted or len(folded) != len(shown):
