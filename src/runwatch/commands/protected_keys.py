@@ -23,10 +23,17 @@ from runwatch.commands.shared.session import CommandSession, in_session, run_in_
 from runwatch.commands.shared.writes import require_write_access, run_write, send_write, writes
 from runwatch.records.verifier import KeyConnection
 from runwatch.view.actions.private_page import key_progress
-from runwatch.view.actions.protected_keys import STOP_DAYS, KeyedEndpoint, promotion_outcome
+from runwatch.view.actions.protected_keys import (
+    STOP_DAYS,
+    KeyedEndpoint,
+    is_key_in_use,
+    promotion_outcome,
+    revocation_outcome,
+)
 from runwatch.view.actions.reviews import CONNECTION as AGENT
 from runwatch.view.actions.verifiers import CONNECTION as VERIFIER
 from runwatch.view.resources.verifiers import KEY_CONNECTION
+from runwatch.view.text.safe_text import iso_text
 
 
 def connect_verifier(call: Invocation) -> int:
@@ -89,14 +96,23 @@ async def _promote(session: CommandSession, endpoint: KeyedEndpoint, record_id: 
 
 
 def revoke(call: Invocation) -> int:
-    """``verifiers revoke``: stop using the key; exit 1 if it is still in use afterwards."""
+    """``verifiers revoke``: stop using the key; exit 1 if it is still in use afterwards.
+
+    Of a key that was stopped before, the service changes nothing, so the time of that is said.
+    """
     record_id = call.options.id
 
     async def work(session: CommandSession) -> int:
+        before = await _read(session, VERIFIER, record_id)
         body = {"operation_key": f"runwatch-{uuid.uuid4()}"}
         await send_write(session, VERIFIER.revoke, f"stop key of {record_id}", record_id=record_id, body=body)
         after = await _read(session, VERIFIER, record_id)
         print_record(session, KEY_CONNECTION, after)
+        is_stopped, words = revocation_outcome(after)
+        was_stopped = before.pending_key is None and is_key_in_use(before) is False
+        if is_stopped and was_stopped and before.stopped_at is not None:
+            words = f"the key is stopped since {iso_text(before.stopped_at)}; nothing was changed"
+        (session.call.output.note if is_stopped else session.call.output.warn)(words)
         return REFUSED if after.status == "active" else SUCCESS
 
     return run_write(call, VERIFIER.revoke, work, question=f"Stop using the key of verifier {record_id}")

@@ -548,7 +548,28 @@ def test_a_key_that_is_still_in_use_after_its_revocation_is_no_success(
 ) -> None:
     service.say("POST", "/v1/verifiers/v/connection/revoke", Said(200, {"generation": 5}))
     service.say("GET", "/v1/verifiers/v/connection", Said(200, resources.key_connection("active")))
-    assert runwatch("verifiers", "revoke", "v", "--yes").code == 1
+    assert runwatch("verifiers", "revoke", "v", "--yes", code=1).errors == "runwatch: a key is still in use\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (resources.key_connection(), "no key is in use any more"),
+        (
+            resources.key_connection("revoked", stopped_at="2026-10-30T12:00:05Z", handle=None),
+            "the key is stopped since 2026-10-30T12:00:05.000Z; nothing was changed",
+        ),
+    ],
+)
+def test_a_key_that_was_stopped_before_says_since_when(
+    runwatch: Here, service: ScriptedService, before: Any, said: str
+) -> None:
+    after = resources.key_connection("revoked", stopped_at="2026-10-30T12:00:05Z", handle=None)
+    service.say("POST", "/v1/verifiers/v/connection/revoke", Said(200, {"generation": 5}))
+    service.say("GET", "/v1/verifiers/v/connection", Said(200, before), Said(200, after))
+    outcome = runwatch("verifiers", "revoke", "v", "--yes")
+    assert outcome.code == 0
+    assert said in outcome.errors
 
 
 def test_an_operation_on_a_connection_is_asked_for_by_its_key(runwatch: Here, service: ScriptedService) -> None:

@@ -184,7 +184,12 @@ def promotion_outcome(connection: KeyConnection, handle: str | None) -> tuple[bo
 
 
 def _is_stopped(_: Any, state: Mapping[str, Any]) -> tuple[bool, str]:
-    is_in_use = is_key_in_use(KeyConnection(dict(state)))
+    return revocation_outcome(KeyConnection(dict(state)))
+
+
+def revocation_outcome(connection: KeyConnection) -> tuple[bool, str]:
+    """Return whether no key is in use after it was stopped, and so in words."""
+    is_in_use = is_key_in_use(connection)
     if is_in_use is None:
         return False, "the service does not say whether a key is still in use"
     return (False, "a key is still in use") if is_in_use else (True, "no key is in use any more")
