@@ -105,7 +105,7 @@ async def test_a_registered_agent_is_listed_with_safe_metadata_only(near: Local,
 
 async def test_without_a_connected_repository_there_is_no_agent(near: Local, agent: Agent) -> None:
     answer = await near.http.post(AGENTS, json=body(agent), headers={"Idempotency-Key": "r"})
-    check(answer, "invalid_state")
+    assert "`runwatch github connect`" in str(check(answer, "invalid_state").detail)
     assert await near.get(AGENTS) == {"agents": []}
 
 

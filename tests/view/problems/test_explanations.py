@@ -108,6 +108,10 @@ def test_every_reason_in_the_code_of_the_service_is_known(source: str) -> None:
     assert set(ended) <= set(REASONS)
 
 
+def test_what_the_state_refuses_is_done_as_its_detail_says() -> None:
+    assert explain_code("invalid_state").next_step.startswith("Do first what the detail asks for.")
+
+
 @pytest.mark.parametrize(
     ("word", "kinds"),
     [

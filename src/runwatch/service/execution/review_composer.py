@@ -39,10 +39,7 @@ def require_agent(transaction: Transaction, tenant_id: str, request: ReviewCompo
     Refuses with ``validation_failed`` for an unknown agent or one of another repository; ``invalid_state`` for an agent
     that is not ready or a repository that is not connected.
     """
-    if github.find(transaction, tenant_id, request.repository) is None:
-        raise RefusalError(
-            "invalid_state", "The repository is not connected. Connect it with `runwatch github connect`."
-        )
+    github.require(transaction, tenant_id, request.repository)
     try:
         agent = agents.find(transaction, tenant_id, request.agent_arm_id)
     except RefusalError:

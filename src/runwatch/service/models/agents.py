@@ -76,9 +76,7 @@ def register(transaction: Transaction, principal: Principal, request: AgentReque
 
     Refuses with ``invalid_state`` when the repository is not connected.
     """
-    connection = github.find(transaction, principal.tenant_id, request.repository)
-    if connection is None:
-        raise RefusalError("invalid_state", "Connect this repository on GitHub first.")
+    connection = github.require(transaction, principal.tenant_id, request.repository)
     arm = AgentArmRequest(
         kind="agent",
         display_name=request.display_name,

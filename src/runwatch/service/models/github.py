@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from runwatch.service.errors import RefusalError
 from runwatch.service.ids import new_id
 from runwatch.service.tables import github_connections_table
 from runwatch.service.transaction import Row, Transaction, pick
@@ -26,6 +27,16 @@ def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | Non
         if row["repository"].lower() == repository.lower():
             return row
     return None
+
+
+def require(transaction: Transaction, tenant_id: str, repository: str) -> Row:
+    """Return the recorded connection of a repository; refuses with ``invalid_state`` if there is none."""
+    connection = find(transaction, tenant_id, repository)
+    if connection is None:
+        raise RefusalError(
+            "invalid_state", "The repository is not connected. Connect it with `runwatch github connect`."
+        )
+    return connection
 
 
 def record(transaction: Transaction, tenant_id: str, repository: str, connected_by: str) -> Row:

@@ -34,7 +34,7 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "invalid_state": (
         "The resource is in a state that does not allow this, such as a run that has ended and cannot be cancelled.",
-        "Refresh the resource, then decide again.",
+        "Do first what the detail asks for. Where it asks for nothing, read the resource again, then decide.",
     ),
     "insufficient_credit": (
         "There is not enough credit for the request.",
