@@ -229,6 +229,7 @@ def test_an_id_that_no_filter_can_hold_is_no_link(length: int) -> None:
 def test_a_value_that_no_filter_can_hold_has_none() -> None:
     assert build_field_filter("arm", "a" * 3_000) == ""
     assert build_field_filter("arm", "a") == "arm=a"
+    assert build_field_filter("arm", "a", "b c") == 'arm=a | arm="b c"'
 
 
 def test_the_account_says_what_is_left_and_leads_to_it() -> None:

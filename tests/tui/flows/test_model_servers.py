@@ -220,10 +220,11 @@ async def test_a_server_that_is_connected_already_leads_to_its_models(tmp_path: 
         await driven.press("down", "enter")
         await driven.opens(ConfirmDialog)
         await driven.shows("Test it, step 3 of 4")
-        await driven.press("escape")
+        await driven.press("escape", "escape")
+        await driven.hides("connection_id=conn_1")
         await driven.reaches("of my ollama", "M")
         await driven.press("end", "enter")
-        await driven.until(lambda: getattr(driven.app.present_view, "screen", "") == "models", "all models")
+        await driven.shows("connection_id=conn_1")
 
 
 async def test_a_connection_whose_models_were_not_read_leads_to_reading_them(tmp_path: Path) -> None:

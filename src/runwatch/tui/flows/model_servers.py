@@ -15,12 +15,20 @@ from runwatch.records.model import CatalogEntry
 from runwatch.records.model_server import ModelServer, ModelServerSearch
 from runwatch.records.source import OPENAI_COMPATIBLE, SourceConnection, find_connected
 from runwatch.settings.declarations import LOCAL
+from runwatch.settings.view_state import ViewState
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.flows.action_dialog import perform_action
 from runwatch.tui.sources.record_loader import load_records
 from runwatch.tui.widgets.panes.menu import Menu, MenuItem
-from runwatch.view.actions.sources import CONNECT, SAVE_MODELS, connect_server, find_without_models, first_step
+from runwatch.view.actions.sources import (
+    CONNECT,
+    SAVE_MODELS,
+    connect_server,
+    find_without_models,
+    first_step,
+    models_of,
+)
 from runwatch.view.spec.action import ResourceAction
 from runwatch.view.text.format import elapsed_clock
 from runwatch.view.text.glyphs import UNICODE, Glyphs, Role
@@ -94,7 +102,8 @@ async def _search(console: Console, session: ServiceSession, screen: ConsoleScre
     items.append(_item(screen, line("Another server"), CONNECT_OTHER, connect_server("", needs_key=False)))
     if usable and (shown := [each for each in usable if each not in without]):
         names = ", ".join(line(each.display_name or each.id) for each in shown)
-        show = partial(console.call_later, console.go_to, "models")
+        name, filter = models_of(*shown)
+        show = partial(screen.go_to_view_later, ViewState(name, filter=filter))
         items.append(MenuItem(line("Show the models"), show, line(f"of {names}")))
     screen.notify_user(said)
     screen.open_overlay(Menu((label_span("Model servers   ", Role.PLAIN), label_span(says)), items, id="model-servers"))

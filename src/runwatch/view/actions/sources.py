@@ -22,6 +22,7 @@ from runwatch.records.source import (
 from runwatch.view.actions.fields import quote_name
 from runwatch.view.actions.private_page import handoff_progress
 from runwatch.view.problems.source_failures import explain_failure
+from runwatch.view.query.parser import build_field_filter
 from runwatch.view.spec.action import Mutation, PrivatePageSpec, ResourceAction
 from runwatch.view.spec.action_parts import DialogWords, FormField, PageResult, Suggestions
 from runwatch.view.text.format import counted
@@ -200,8 +201,9 @@ def _effects(response: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _its_models(connection: SourceConnection) -> tuple[str, str]:
-    return "models", f"connection_id={connection.id}"
+def models_of(*connections: SourceConnection) -> tuple[str, str]:
+    """Return the screen of models, and its filter for those of some connections."""
+    return "models", build_field_filter("connection_id", *(connection.id for connection in connections))
 
 
 def _step(action: ResourceAction[SourceConnection], step: str, **more: Any) -> ResourceAction[SourceConnection]:
@@ -224,7 +226,7 @@ SYNC: Final = ResourceAction[SourceConnection](
         summarize=_served,
     ),
 )
-SYNC_NEW: Final = _step(SYNC, "step 4 of 4", leads_to=_its_models)
+SYNC_NEW: Final = _step(SYNC, "step 4 of 4", leads_to=models_of)
 """The first reading of a new connection's models, which can then be saved."""
 
 SAVE_MODELS: Final = ResourceAction[SourceConnection](
@@ -233,7 +235,7 @@ SAVE_MODELS: Final = ResourceAction[SourceConnection](
     "",
     enabled_when=lambda it: it.is_usable,
     off_because="It is not usable before a test has passed.",
-    leads_to=_its_models,
+    leads_to=models_of,
 )
 
 TEST: Final = ResourceAction[SourceConnection](

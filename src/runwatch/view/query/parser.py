@@ -74,9 +74,9 @@ def parse_filter(text: str, spec: ResourceSpec[Any], *, named: Mapping[str, str]
     return Query(text, term, servers)
 
 
-def build_field_filter(field: str, value: str) -> str:
-    """Return the filter for rows with this value; empty if it would exceed the maximum length of a filter."""
-    text = f"{field}={quote_value(value)}"
+def build_field_filter(field: str, *values: str) -> str:
+    """Return the filter for rows with one of these values; empty if it would exceed the maximum length of a filter."""
+    text = " | ".join(f"{field}={quote_value(value)}" for value in values)
     return text if len(text) <= MAX_FILTER_CHARACTERS else ""
 
 
