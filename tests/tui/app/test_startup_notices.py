@@ -187,7 +187,11 @@ async def test_an_id_that_the_service_does_not_know_is_reported_with_its_instanc
 
 
 @pytest.mark.parametrize("name", ["problems", "requests", "arms"])
-async def test_an_id_that_a_list_does_not_have_is_reported(tmp_path: Path, name: str) -> None:
+async def test_an_id_that_a_list_does_not_have_is_reported(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The journal has more than the list shows.
+    monkeypatch.setattr("runwatch.tui.sources.journal_source.MAX_JOURNAL_ROWS", 0)
     told = service()
     told.say("GET", "/v1/arms", Said(200, {"arms": [], "next_cursor": None}))
     async with console(told, tmp_path, open_at=f"{name}/nowhere") as driven:

@@ -195,6 +195,8 @@ async def _has_no_record(session: ServiceSession, kind: str, record_id: str) -> 
     if spec.is_local:
         source = JournalSource(spec, session.clock, session)
         source.fold(is_folded=False)
+        # The record may be older than those that the list shows.
+        source.widen(everything=True)
         await source.read()
         return source.end_is_proven() and not any(entry.id == record_id for entry in source.items())
     records = await load_records(session, spec.record)
