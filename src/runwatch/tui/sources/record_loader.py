@@ -22,6 +22,7 @@ from runwatch.view.text.safe_text import line
 from runwatch.view.text.shell_commands import add_service
 
 if TYPE_CHECKING:
+    from runwatch.records.event import RunEvent
     from runwatch.tui.shell.console import Console
     from runwatch.tui.shell.console_screen import ConsoleScreen
 
@@ -113,6 +114,11 @@ def is_live(session: ServiceSession, run_id: str) -> bool:
     if run is None:
         return not is_list_loaded(session, Run) and not tails.last_update(run_id).is_complete
     return not tails.last_update(run_id).is_complete and not as_known_now(session, RunFacts(run)).is_final
+
+
+def is_end_known(session: ServiceSession, run_id: str, known: Sequence[RunEvent]) -> bool:
+    """Return whether no event of a run follows the known ones: its tail has read all, or the last of them ends it."""
+    return session.live.tails.last_update(run_id).is_complete or any(event.ends_run for event in known[-1:])
 
 
 def find_live_runs(session: ServiceSession, *, newest_first: bool) -> list[str]:

@@ -83,7 +83,8 @@ class MergedTailScreen(EventScreen):
         self._events: MergedSequence | None = None
         # The runs whose events are read; those of the others in the list are all there.
         self._followed: list[str] = []
-        # The runs whose events are all stored, from an earlier session too.
+        # The runs whose events are all stored, from an earlier session too. The disk is asked, because the list holds
+        # no run's last event, as replay and wall do.
         self._whole: set[str] = set()
         self._passed = PassedRuns()
         self._unseen = 0

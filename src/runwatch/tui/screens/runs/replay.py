@@ -18,6 +18,7 @@ from runwatch.tui.core.rendering import StyledSpans, label_span, to_segment
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.screens.base.event_screen import EventScreen
 from runwatch.tui.sources.events.event_tail import EventTail
+from runwatch.tui.sources.record_loader import is_end_known
 from runwatch.tui.sources.replay_source import ReplayedEvents, ReplaySource
 from runwatch.tui.sources.run_loader import RunLoader
 from runwatch.tui.sources.store_source import runs_state
@@ -331,9 +332,9 @@ class ReplayScreen(EventScreen):
         session, source = self.console.session, self._source
         if session is None or source is None or source.is_cut or self._goes_on:
             return False
-        update, last = session.live.tails.last_update(self._run_id), source.replay.events[-1:]
-        is_failing = self.lost_since is not None or update.failure is not None
-        return is_failing and not update.is_complete and not any(event.ends_run for event in last)
+        failure = session.live.tails.last_update(self._run_id).failure
+        is_failing = self.lost_since is not None or failure is not None
+        return is_failing and not is_end_known(session, self._run_id, source.replay.events)
 
     @property
     def _is_live(self) -> bool:

@@ -21,7 +21,7 @@ from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_lines
 from runwatch.tui.core.workers import start_worker
 from runwatch.tui.shell.console_screen import ConsoleScreen, action_of
-from runwatch.tui.sources.record_loader import PassedRuns, as_known_now, find_live_runs, is_live
+from runwatch.tui.sources.record_loader import PassedRuns, as_known_now, find_live_runs, is_end_known, is_live
 from runwatch.tui.sources.store_source import runs_state
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.panes.pane import BorderText
@@ -504,11 +504,9 @@ class RunWallScreen(ConsoleScreen):
         is_read = update.answered_at is not None or update.is_complete
         return is_read and len(self._events.get(run_id, ())) >= min(update.count, RECENT_EVENTS)
 
-    def _is_whole(self, run_id: str) -> bool:
-        """Return whether the last event of a run is read; no other follows."""
-        session, found = self.console.session, self._events.get(run_id)
-        is_complete = session is not None and session.live.tails.last_update(run_id).is_complete
-        return is_complete or bool(found and found[-1].ends_run)
+    def _is_end_known(self, run_id: str) -> bool:
+        session = self.console.session
+        return session is not None and is_end_known(session, run_id, self._events.get(run_id, ()))
 
     def _edge(self, facts: RunFacts, trouble: Trouble | None) -> BorderText:
         context = self.console.render_context()
@@ -521,7 +519,7 @@ class RunWallScreen(ConsoleScreen):
                 text, role = with_role(drawn)
                 cells[column.id] = (text, role)
         dot = label_span(f" {glyphs.dot} ")
-        offline = label_span("") if self._is_whole(facts.id) else self.offline_span()
+        offline = label_span("") if self._is_end_known(facts.id) else self.offline_span()
         waits = offline if offline[0] else label_span(self._wait_text(facts.id), Role.WARN)
         known: list[Any] = [waits] * bool(waits[0]) + [cells[name] for name in ("took", "cost") if name in cells]
         age: StyledSpans = tuple(known[:1] + [part for span in known[1:] for part in (dot, span)])
@@ -534,7 +532,7 @@ class RunWallScreen(ConsoleScreen):
     def _wait_text(self, run_id: str) -> str:
         """Return why the events of a run are not read now, and when they are; empty without a wait."""
         session = self.console.session
-        if session is None or self._is_whole(run_id):
+        if session is None or self._is_end_known(run_id):
             return ""
         hold_s = session.live.hold_s
         return f"held {elapsed_clock(hold_s)}" if hold_s else short_limit_wait_text(session.live.tail_wait_s(run_id))
