@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
 from runwatch.api.errors import UNSENT_ERRORS, ApiError, ApiProblem
+from runwatch.api.operations import SUBMIT
 from runwatch.base.clock import format_iso
 from runwatch.base.lazy_pattern import lazy_pattern
 from runwatch.records.problem import PROBLEM_MEMBERS, Problem
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from runwatch.base.errors import RunwatchError
     from runwatch.base.network.service_target import Target
     from runwatch.store.repositories.journal import JournalProblem, JournalRequest
-
-SUBMIT: Final = "postExecutions"
-"""The operation whose failures have an effect: whether a run was accepted."""
 
 MAX_PAUSE_S: Final = 60.0
 """Longest time between two tries to reach a service that belong together, in seconds; the console tries more often."""
@@ -60,6 +58,7 @@ class _Entry(Record):
 
     @property
     def is_submit(self) -> bool:
+        """Whether it is the operation whose failures have an effect: whether a run was accepted."""
         return self.operation == SUBMIT
 
     @property
