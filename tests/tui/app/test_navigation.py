@@ -70,7 +70,14 @@ async def test_an_open_record_is_open_again(tmp_path: Path) -> None:
         assert runs_screen(driven).table.cursor_key == "ex_two"
 
 
-@pytest.mark.parametrize(("name", "keys"), [("runs", (">",)), ("verifiers", (">", ">")), ("verifiers", ())])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("runs", ("enter", ">")), ("verifiers", ("enter", ">", ">")), ("verifiers", ("enter",)),
+        # The detail beside the list is entered without opening the record.
+        ("verifiers", ("tab",)),
+    ],
+)  # fmt: skip
 async def test_an_open_record_comes_back_at_the_line_that_was_left(
     tmp_path: Path, name: str, keys: tuple[str, ...]
 ) -> None:
@@ -83,7 +90,7 @@ async def test_an_open_record_comes_back_at_the_line_that_was_left(
             return screen.place_in_detail() if isinstance(screen, ResourceScreen) else ""
 
         await driven.until(lambda: len(driven.table.rows) > 0, "the rows")
-        await driven.press("enter", *keys)
+        await driven.press(*keys)
         top = place()
         await driven.press(*["down"] * 4)
         kept = place()

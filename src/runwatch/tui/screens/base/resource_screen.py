@@ -399,7 +399,7 @@ class ResourceScreen(ListScreen):
 
     def view_state(self, name: str) -> ViewState:
         """Return filter, sort, the selected row unless the list follows its top, whether it is open, and where."""
-        is_open = self.has_class("-opened")
+        is_open = self.has_class("-opened") or self._is_in_detail
         return ViewState(
             name,
             filter=self.filter_text or self._stored_filter,
