@@ -15,6 +15,7 @@ from textual import events
 from runwatch.api.calls import RequestAttempt
 from runwatch.api.errors import ApiProblem
 from runwatch.records.problem import Problem
+from runwatch.settings.view_state import ViewState
 from runwatch.store.repositories.outbox import WriteRequest
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.problems.problems import ProblemsScreen
@@ -138,6 +139,17 @@ async def test_problems_older_than_those_listed_are_found_too(tmp_path: Path) ->
         await driven.type("8a34-4f0e")
         await driven.shows("1 found by its id")
         assert INSTANCE in driven.text
+
+
+async def test_a_view_at_a_problem_older_than_those_listed_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runwatch.tui.sources.journal_source.MAX_JOURNAL_ROWS", 1)
+    async with console(service(), tmp_path) as driven:
+        met(driven, problem("not_found", instance=INSTANCE), minutes=2)
+        met(driven, problem("rate_limited", instance=OTHER), minutes=1)
+        await driven.app.go_to_view(ViewState("problems", selected=INSTANCE, is_open=True))
+        await driven.shows("1 found by its id", "Problems › not_found")
 
 
 @pytest.mark.exhaustive

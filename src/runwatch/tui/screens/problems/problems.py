@@ -155,6 +155,15 @@ class ProblemsScreen(ResourceScreen):
         self._find(message.text)
         self.query_one(FilterBar).edit(self.filter_text)
 
+    async def _read_rows(self) -> None:
+        """Read the rows; a problem that the console is opened at can be older than those listed."""
+        await super()._read_rows()
+        key, session = self._wanted, self.console.session
+        if key is None or session is None or self._sought:
+            return
+        if any(found.instance == key for found in await session.journal.find(key)):
+            self.select_record(key, opened=self._opens_wanted)
+
     def select_record(self, key: str, *, opened: bool = False) -> None:
         """Move the cursor to a problem, even one older than those listed."""
         super().select_record(key, opened=opened)
