@@ -161,6 +161,17 @@ class ConsoleScreen(Screen[None]):
         self.set_class(self.size.height < PINS_FROM_ROWS, "-low")
         await asyncio.sleep(0)
 
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        """Schedule a call for when the screen has been drawn; it is left out if the screen is removed first.
+
+        Textual would still make it, without the screen's widgets, and an exception there ends the console.
+        """
+
+        def call_here() -> Any:
+            return callback(*args, **kwargs) if self.display else None
+
+        return super().call_after_refresh(call_here)
+
     def apply_width(self) -> None:
         self.set_class(self.size.width < self.NARROW_BELOW, "-narrow")
 
