@@ -32,6 +32,18 @@ async def test_a_list_too_long_for_one_go_is_sorted_in_the_background(tmp_path: 
         assert listing.shown_rows[0].id == "ex_last", "what is live stands first"
 
 
+async def test_rows_of_the_same_value_stay_in_the_usual_order(tmp_path: Path) -> None:
+    """The service lists them in another one."""
+    runs = [
+        run(f"ex_{at}", state, created_at=noon.at(at)) for at, state in ((2, "failed"), (3, "expired"), (1, "failed"))
+    ]
+    async with console(ScriptedService(runs=runs), tmp_path, until="ex_3") as driven:
+        await driven.reaches("sort status", "s")
+        screen = driven.app.screen
+        assert isinstance(screen, ListScreen)
+        assert [row.id for row in screen.listing.shown_rows] == ["ex_3", "ex_1", "ex_2"]
+
+
 async def test_rows_that_take_long_are_made_again_after_a_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [run(f"ex_{number:05}", "completed", created_at=noon.at(number)) for number in range(MAX_SYNC_ROWS + 2)]
     monkeypatch.setattr(list_model, "RESTS_FROM_S", 0.0)

@@ -19,7 +19,15 @@ from runwatch.tui.core.time_slices import run_in_slices, run_row_steps
 from runwatch.tui.core.workers import start_worker
 from runwatch.view.spec.resource import ResourceSpec, SortKey
 from runwatch.view.table.row_search import RowSearch
-from runwatch.view.table.rows import MAX_SYNC_ROWS, RecordRow, RowCache, RowRenderer, rebuild_rows, sort_rows
+from runwatch.view.table.rows import (
+    MAX_SYNC_ROWS,
+    RecordRow,
+    RowCache,
+    RowRenderer,
+    RowSteps,
+    rebuild_rows,
+    sort_rows,
+)
 from runwatch.view.text.format import RenderContext
 
 if TYPE_CHECKING:
@@ -118,6 +126,8 @@ class ListModel:
         self._leaving: Rows = []
         self._ordered: Rows = []
         self._order: _Order | None = None
+        self._usual: Rows = []
+        self._usual_order: _Order | None = None
         self._ordering: _Order | None = None
         self._sort: tuple[SortKey, ...] = ()
         self._shown_sort: tuple[SortKey, ...] | None = None
@@ -161,12 +171,13 @@ class ListModel:
 
         ``before`` are rows that the previous screen kept, which are not shown any more.
         """
-        self._renewing = self._order = self._ordering = self._searched = self._searching = self._shown_search = None
+        self._renewing = self._order = self._usual_order = self._ordering = None
+        self._searched = self._searching = self._shown_search = None
         kept = before
         if len(self.all_rows) > MAX_SYNC_ROWS:
             kept = RowCache(self._spec.name, self.drawing, self.all_rows)
             self._leaving += [] if before is None else before.rows
-        self.all_rows, self.shown_rows, self._ordered = [], [], []
+        self.all_rows, self.shown_rows, self._ordered, self._usual = [], [], [], []
         self.free()
         return kept
 
@@ -247,7 +258,7 @@ class ListModel:
         if wanted.is_same(self._order):
             self._ordering = None
         elif len(wanted.all_rows) <= MAX_SYNC_ROWS:
-            self._ordered, self._order = run_to_end(sort_rows(self._spec, wanted.all_rows, wanted.sort)), wanted
+            self._ordered, self._order = run_to_end(self._order_rows(wanted)), wanted
             self._ordering = None
         elif self._ordering is None or wanted.sort != self._ordering.sort:
             self._ordering = wanted
@@ -255,7 +266,7 @@ class ListModel:
 
     async def _order_in_steps(self, wanted: _Order) -> None:
         try:
-            rows = await run_row_steps(sort_rows(self._spec, wanted.all_rows, wanted.sort))
+            rows = await run_row_steps(self._order_rows(wanted))
         except Exception:
             # Do not repeat this sort; the next different one is tried.
             self._order, self._ordering = wanted, None
@@ -271,6 +282,16 @@ class ListModel:
                 group="reading",
                 exclusive=True,
             )
+
+    def _order_rows(self, wanted: _Order) -> RowSteps[Any]:
+        """Sort rows; those of the same value stay in the usual order, which is found once for the same rows."""
+        usual = _Order(wanted.all_rows, self._spec.sort)
+        if not usual.is_same(self._usual_order):
+            self._usual = yield from sort_rows(self._spec, wanted.all_rows, usual.sort)
+            self._usual_order = usual
+        if wanted.sort == usual.sort:
+            return self._usual
+        return (yield from sort_rows(self._spec, self._usual, wanted.sort))
 
     def _update_search(self, wanted: _Search, near: RecordRow[Any] | None) -> None:
         present, query = self._searched, wanted.query
