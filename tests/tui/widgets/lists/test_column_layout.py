@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwatch.tui.widgets.lists.column_layout import ColumnNeed, ColumnScroll, lay_out_columns, scroll_columns
+from runwatch.tui.widgets.lists.column_layout import ColumnNeed, ColumnScroll, is_whole, lay_out_columns, scroll_columns
+from runwatch.tui.widgets.lists.column_widths import ColumnWidths
+from runwatch.view.resources.registry import RESOURCES
 from runwatch.view.resources.verifiers import VERIFIERS
+from runwatch.view.spec.resource import Column, ResourceSpec
+from runwatch.view.text.glyphs import UNICODE
+from runwatch.view.text.safe_text import line
+from runwatch.view.text.styled_text import StyledText
 from tests.tui.samples import column
 
 COLUMNS = (
@@ -94,26 +103,58 @@ def test_an_extra_column_waits_until_the_others_are_whole() -> None:
 def test_a_reason_is_whole_before_an_id_and_a_name_is_legible_before_both() -> None:
     columns = (
         column("run", "run", elides_middle=True, whole_first=True),
-        column("why", "why", whole_first=True),
         column("model", "model"),
+        column("why", "why", whole_first=True),
     )
-    needs = [ColumnNeed(9, 9, 29, short=9), ColumnNeed(5, 5, 20), ColumnNeed(5, 5, 8)]
+    needs = [ColumnNeed(9, 9, 29, short=9), ColumnNeed(5, 5, 8), ColumnNeed(5, 5, 20)]
 
     def widths(room: int) -> list[int]:
         return [placed.width for placed in lay_out_columns(columns, needs, room)]
 
-    assert widths(61) == [29, 20, 8]
+    assert widths(61) == [29, 8, 20]
     # Columns are one cell apart before an id is cut.
-    assert widths(59) == [29, 20, 8]
-    assert widths(58) == [9, 20, 8]
-    assert widths(38) == [9, 20, 7]
-    assert widths(31) == [9, 15, 5]
+    assert widths(59) == [29, 8, 20]
+    assert widths(58) == [9, 8, 20]
+    assert widths(38) == [9, 7, 20]
+    assert widths(31) == [9, 5, 15]
     # A long reason is cut before an id, and cuts no model.
-    needs[1] = ColumnNeed(5, 5, 39)
-    assert widths(77) == [29, 38, 8]
-    assert widths(63) == [29, 24, 8]
-    assert widths(62) == [9, 39, 8]
-    assert widths(52) == [9, 33, 8]
+    needs[2] = ColumnNeed(5, 5, 39)
+    assert widths(77) == [29, 8, 36]
+    assert widths(69) == [29, 8, 30]
+    assert widths(68) == [9, 8, 39]
+    assert widths(52) == [9, 8, 31]
+
+
+class _OrdinaryRow:
+    """A row with a long name, a reason and ids."""
+
+    def __init__(self, columns: Sequence[Column[Any]]) -> None:
+        self._columns = columns
+
+    def cell(self, column: Column[Any]) -> StyledText:
+        return StyledText(line("x" * self.cells(column) if not column.is_id else f"ex_{'0' * 26}"))
+
+    def cells(self, column: Column[Any]) -> int:
+        """The width of a column's text."""
+        if column.is_id:
+            return 29
+        if column.id == "status" or is_whole(column):
+            return max(9, column.min_cells)
+        if column.whole_first:
+            return 34 if self._columns.index(column) < 2 else 29
+        return 23 if column.keeps_difference or column.elides_middle else 14
+
+
+@pytest.mark.parametrize("spec", RESOURCES, ids=lambda spec: spec.name)
+def test_a_wider_window_cuts_no_text_that_is_whole_in_a_narrower_one(spec: ResourceSpec[Any]) -> None:
+    row, whole = _OrdinaryRow(spec.columns), set[str]()
+    for cells in range(75, 196):
+        widths = ColumnWidths(spec.columns)
+        widths.measure([row], {0}, 20, UNICODE, assumed={}, only_shown=False)
+        widths.lay_out(cells, 1, lambda column: line(column.title), "…")
+        before, placed = whole, widths.scroll.placed
+        whole = {one.column.id for one in placed if one.width >= row.cells(one.column) and not one.column.is_extra}
+        assert before <= whole, (cells, before - whole)
 
 
 def test_an_id_that_was_whole_stays_so_while_the_others_have_their_least_width() -> None:
@@ -180,7 +221,7 @@ def test_columns_that_are_kept_stay_when_a_cell_grows_and_texts_give_the_room() 
     assert kept[-1].start + kept[-1].width <= 38
 
 
-def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_an_id_before_both() -> None:
+def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_both_before_an_id() -> None:
     columns = (
         column("name", "name", whole_first=True),
         column("id", "id", elides_middle=True),
@@ -188,7 +229,7 @@ def test_a_reason_that_lacks_little_is_whole_before_a_name_that_lacks_more_and_a
     )
     needs = [ColumnNeed(5, 5, 40), ColumnNeed(8, 8, 20, short=8), ColumnNeed(5, 5, 30)]
     assert [placed.width for placed in lay_out_columns(columns, needs, 24 + 8 + 24 + 2)] == [24, 8, 24]
-    assert [placed.width for placed in lay_out_columns(columns, needs, 26 + 20 + 30 + 2)] == [26, 20, 30]
+    assert [placed.width for placed in lay_out_columns(columns, needs, 38 + 8 + 30 + 2)] == [38, 8, 30]
     assert [placed.width for placed in lay_out_columns(columns, needs, 40 + 20 + 30 + 4)] == [40, 20, 30]
 
 

@@ -26,6 +26,12 @@ _EXTRA_CELLS: Final = 20
 _FIRST_CELLS: Final = 28
 """A text that is to be whole first, such as a name or a reason, has this width before another column is shown."""
 
+_REASON_CELLS: Final = 30
+"""In this width a text that is to be whole first counts as whole, if it is no name."""
+
+_SMALL_CELLS: Final = 75
+"""In this width, that of a window of 80 columns, what a column says is worth more than the end of a name beside it."""
+
 _NONE_HELD: Final[Mapping[str, int]] = {}
 
 
@@ -90,11 +96,13 @@ def lay_out_columns(
 ) -> tuple[PlacedColumn, ...]:
     """Lay out columns in ``room`` cells.
 
-    Extra columns are hidden in their hide order until the others are whole beside them. Then columns are hidden in
-    their hide order until the rest is legible: numbers and times whole, ids with both ends, texts up to a bound.
-    Remaining room first completes heads, then texts up to the width in which most are whole, those that are to be whole
-    first before others, then ids, whole or not at all, then the rest of the former texts, smallest need first, then
-    other cells, smallest need first, then usual widths. Where a text is cut all the same, the columns are one cell
+    Columns come in against their hide order, the extra ones last, while the rest is legible beside them: numbers and
+    times whole, ids with both ends, texts up to a bound; beside an extra column, whole. In more than
+    :data:`_SMALL_CELLS`, one also waits until what counts as whole without it stays so, so that a wider window cuts
+    nothing that a narrower one has whole. Remaining room first completes heads, then texts up to the width in which
+    most are whole, those that are to be whole first before others, then these to the width in which they count as
+    whole, then models and ids, whole or not at all, then the rest of the texts, smallest need first, then other cells,
+    smallest need first, then usual widths. Where a text is cut all the same, the columns are one cell
     apart. In a window that is too narrow for the others, the widest texts become narrower than their minimum, ids last,
     and at last all but the first two columns are hidden from the right, and with them every number or time that would
     be cut. If any column is hidden, there are :data:`MORE_CELLS` free at the right.
@@ -115,10 +123,14 @@ def lay_out_columns(
             room -= MORE_CELLS
     else:
         if keep is None:
-            kept = _hide_columns(columns, needs, room, every)
+            kept, raised = _choose_columns(columns, needs, room, every)
         if kept != every:
             room -= MORE_CELLS
-            kept = _hide_columns(columns, needs, room, every) if keep is None else kept
+        if kept != every or keep is not None:
+            kept, raised = _choose_columns(
+                columns, needs, room, every if keep is None else kept, are_kept=keep is not None
+            )
+        needs = raised
         needs, rigid = _hold(columns, needs, kept, room, held)
         widths, closer = (_find_widths(columns, needs, kept, room, gap, rigid) for gap in (COLUMN_GAP, 1))
         if (
@@ -258,36 +270,45 @@ def _total(widths: Collection[int], gap: int = COLUMN_GAP) -> int:
     return sum(widths) + gap * max(0, len(widths) - 1)
 
 
-def _hide_columns(
-    columns: Sequence[Column[Any]], needs: Sequence[ColumnNeed], room: int, kept: Sequence[int]
-) -> list[int]:
-    """Return the columns that fit."""
-    left = list(kept)
-    hidden: list[int] = []
+def _choose_columns(
+    columns: Sequence[Column[Any]],
+    needs: Sequence[ColumnNeed],
+    room: int,
+    every: Sequence[int],
+    *,
+    are_kept: bool = False,
+) -> tuple[list[int], Sequence[ColumnNeed]]:
+    """Return the columns that fit, and the needs of all, with at least the widths that stay whole.
 
-    def hide_first(may_leave: Sequence[int]) -> None:
-        hidden.append(min(may_leave, key=lambda index: (columns[index].hide_order, -index)))
-        left.remove(hidden[-1])
-
-    while extras := [index for index in left if columns[index].is_extra]:
-        enough = [
-            max(needs[index].head, _least_of_extra(columns[index], needs[index]))
-            if index in extras
-            else max(needs[index].head, _enough(columns[index], needs[index]))
-            for index in left
-        ]
-        if _total(enough) <= room:
+    Args:
+        every: The columns to choose from.
+        are_kept: Whether all of them are shown, whether they fit or not.
+    """
+    coming = [index for index in every if columns[index].hide_order > 0]
+    coming.sort(key=lambda index: (columns[index].is_extra, -columns[index].hide_order, index))
+    left = [index for index in every if index not in coming]
+    staying: dict[int, int] = {}
+    for index in coming:
+        asked, gap = {one: _legible(columns[one], needs[one]) for one in (*left, index)}, 1
+        if columns[index].is_extra:
+            gap, asked[index] = COLUMN_GAP, _least_of_extra(columns[index], needs[index])
+            asked |= {one: _enough(one, columns[one], needs[one]) for one in left if not columns[one].is_extra}
+            asked = {one: max(width, needs[one].head) for one, width in asked.items()}
+        asked |= {one: max(asked[one], width) for one, width in staying.items()}
+        texts = [one for one in left if not is_whole(columns[one])]
+        enough = {one: min(needs[one].whole, _enough(one, columns[one], needs[one])) for one in texts}
+        # More room for this column may leave room without it in which more is whole.
+        cells, found = 0, staying
+        while cells < (cells := _total(asked.values(), gap)) and cells > _SMALL_CELLS:
+            alone = _find_widths(columns, _raise(needs, found), left, cells, gap, ())
+            found = found | {one: width for one, width in enough.items() if alone[one] >= width}
+            asked |= {one: max(asked[one], width) for one, width in found.items()}
+        if not columns[index].is_extra:
+            cells = min(cells, _total([needs[one].whole for one in asked]))
+        if cells > room and not are_kept:
             break
-        hide_first(extras)
-    hidden.clear()
-    while _total([_legible(columns[index], needs[index]) for index in left], 1) > room:
-        leaving = [index for index in left if columns[index].hide_order > 0]
-        if not leaving:
-            break
-        hide_first(leaving)
-    while hidden and _total([needs[index].whole for index in (*left, hidden[-1])]) <= room:
-        left = sorted([*left, hidden.pop()])
-    while len(left) > FIXED_COLUMNS:
+        left, staying = sorted([*left, index]), found
+    while not are_kept and len(left) > FIXED_COLUMNS:
         squeezed = [
             needs[index].head if is_whole(columns[index]) else _narrowest(needs[index], BOTH_ENDS_CELLS)
             for index in left
@@ -295,12 +316,32 @@ def _hide_columns(
         if _total(squeezed, 1) <= room:
             break
         left.pop()
-    return left
+    raised = _raise(needs, staying)
+    is_room = _total([_least(index, columns[index], raised[index]) for index in left], 1) <= room
+    return left, raised if is_room else needs
 
 
-def _enough(column: Column[Any], need: ColumnNeed) -> int:
+def _raise(needs: Sequence[ColumnNeed], widths: Mapping[int, int]) -> Sequence[ColumnNeed]:
+    """Return the needs with these least widths."""
+    raised = list(needs)
+    for index, width in widths.items():
+        need = needs[index]
+        raised[index] = need._replace(least=max(need.least, width), head=max(need.head, width))
+    return raised
+
+
+def _enough(position: int, column: Column[Any], need: ColumnNeed) -> int:
     """Return the width in which a column counts as whole; a few rows may have a longer text."""
-    return need.whole if column.elides_middle or need.short else _legible(column, need)
+    if column.elides_middle or need.short:
+        return need.whole
+    if column.whole_first and not is_whole(column):
+        return max(_legible(column, need), need.whole if _is_name(position, column) else min(need.whole, _REASON_CELLS))
+    return _legible(column, need)
+
+
+def _is_name(position: int, column: Column[Any]) -> bool:
+    """Return whether a column has the names of its records."""
+    return column.whole_first and position < FIXED_COLUMNS and not column.is_id
 
 
 def _least_of_extra(column: Column[Any], need: ColumnNeed) -> int:
@@ -385,9 +426,15 @@ def _share(columns: Sequence[Column[Any]], needs: Mapping[int, ColumnNeed], room
         widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=True)
     names = [index for index in needs if not columns[index].whole_first and not needs[index].short]
     names = [index for index in names if not columns[index].is_extra]
-    for index in sorted(names, key=lambda index: needs[index].whole - widths[index]):
+    names.sort(key=lambda index: needs[index].whole - widths[index])
+    for index in (index for index in names if index in texts):
+        widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=True)
+    for index in sorted(texts, key=lambda index: needs[index].whole - widths[index]):
+        if columns[index].whole_first and not is_whole(columns[index]):
+            widen(index, min(needs[index].whole, _enough(index, columns[index], needs[index])), is_partly=True)
+    for index in names:
         # Both ends of a model do until it is whole.
-        widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=not columns[index].elides_middle)
+        widen(index, min(needs[index].whole, _ENOUGH_CELLS), is_partly=False)
     first = [index for index in needs if columns[index].whole_first or needs[index].short]
     # A short id still tells its record apart, so most texts are whole before ids; a long text is cut before an id.
     for index in sorted(first, key=lambda index: (needs[index].short == 0, needs[index].whole - widths[index])):
