@@ -14,6 +14,7 @@ from tests.support import resources
 from tests.support.builders import live_receipt, problem, run
 from tests.support.scripted import Said, ScriptedService
 from tests.tui.console import Driven, console
+from tests.tui.noon import at
 
 SIZES = [(80, 24), (100, 30), (120, 36), (200, 50)]
 NEEDED = {"status", "run", "reason", "model", "cost", "started", "took"}
@@ -43,6 +44,23 @@ async def test_a_list_of_runs_says_what_matters_at_every_width_and_models_come_u
         await driven.press("enter")
         await driven.comes("nigh")
         assert driven.table.shown_columns == before
+
+
+async def test_a_filter_that_leaves_the_same_rows_moves_no_column(tmp_path: Path) -> None:
+    """A number that is scrolled to has widened its column."""
+    runs = [
+        run(f"ex_{number:03}", spend_usd=10**8 if number == 149 else 1, created_at=at(number)) for number in range(150)
+    ]
+    async with console(ScriptedService(runs=runs, account=None), tmp_path, size=SIZES[0]) as driven:
+        await driven.shows("ex_000")
+        await driven.reaches("100000000", "end")
+        await driven.reaches("ex_000", "home")
+        before = columns_at(driven)
+        await driven.press("slash")
+        assert columns_at(driven) == before
+        await driven.type("ex_")
+        await driven.shows("filter ex_")
+        assert columns_at(driven) == before
 
 
 @pytest.mark.exhaustive
@@ -123,6 +141,11 @@ async def test_a_wider_window_never_has_narrower_lines_of_events(tmp_path: Path)
         at_120, *wider = widths
         assert all(cells >= at_120 for cells in wider), widths
         assert driven.app.screen.query_one("#list").region.right == 280, "from 300 on they are beside the list"
+
+
+def columns_at(driven: Driven) -> list[tuple[str, int]]:
+    """The columns of the list, and where each begins."""
+    return [(placed.column.id, placed.start) for placed in driven.table._scroll.placed]
 
 
 def cells_of_events(driven: Driven) -> int:

@@ -72,7 +72,7 @@ class ListScreen(RecordScreen):
         self._stored_filter = ""
         self._sort: tuple[SortKey, ...] = spec.sort
         self._soon: Timer | None = None
-        self._widths_for: object = None
+        self._widths_for: tuple[str, Query | None] = "", None
         self._paused_at: float | None = None
         self._held: Sequence[Any] | None = None
         self._total = 0
@@ -229,15 +229,19 @@ class ListScreen(RecordScreen):
             return
         listing, items, context = self.listing, self._records, self.console.render_context()
         query = None if self._filter_is_off else self._query
-        if self._widths_for != (widths_for := (context.time, query)):
-            self._widths_for = widths_for
-            self.table.forget_widths()
         listing.set_records(items)
         listing.drawing.context = context
         self._total = len(items)
         listing.update_rows(query, self._sort, self.console.clock.monotonic(), self.row)
         state = self._source.state()
         self.table.is_stale = is_stale(state)
+        if self._widths_for != (widths_for := (context.time, query)):
+            # A filter that leaves the same rows moves no column.
+            if self._widths_for[0] != context.time or listing.shown_rows != self.table.rows:
+                self.table.forget_widths()
+                self._widths_for = widths_for
+            elif not listing.is_under_way:
+                self._widths_for = widths_for
         self.table.show(listing.shown_rows)
         if self._filtered_from is not None:
             self._select_while_typing(query, *self._filtered_from)

@@ -166,7 +166,7 @@ class ColumnWidths:
 
         Args:
             room: Cells for all columns.
-            known: How many rows a window of this height shows.
+            known: How many rows there are; the same number for all that fill the window.
             mark: What a text that is cut ends with.
         """
         used = self._used_needs(self._natural, head_of)

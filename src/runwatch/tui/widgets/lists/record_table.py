@@ -629,7 +629,8 @@ class RecordTable(LineList, inherit_bindings=False):
 
     def _place(self) -> None:
         self._placed_in = self.cells
-        known = min(len(self.rows), self.rows_in_sight)
+        # A full window stays full when a filter bar takes a line of it.
+        known = len(self.rows) if len(self.rows) < self.rows_in_sight else MEASURED_ROWS
         self._widths.lay_out(self.cells - MARGIN, known, self._title, get_app(self).glyphs.ellipsis)
 
     def _refresh_if_changed(self) -> None:
