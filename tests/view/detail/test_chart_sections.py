@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwatch.base.text import cell_width, is_clean
-from runwatch.view.detail.chart_sections import ChartRow, bar_section, largest_first
+from runwatch.view.detail.chart_sections import BarChart, ChartRow, bar_section, bar_sections, largest_first
 from runwatch.view.text.glyphs import ASCII, Glyphs
 from runwatch.view.text.safe_text import SafeText, line
 from tests.view.detail.test_plots import cells, glyph_sets, values
@@ -44,6 +44,20 @@ def test_numbers_are_at_the_end_of_the_line_also_where_there_is_no_room_for_a_ba
     assert [entry.text for entry in section.lines] == ["######  10", "###      5"]
     (section,) = bar_section("Runs", rows, lambda _: 9, context)
     assert [entry.text for entry in section.lines] == ["   10", "    5"], "at the end of the line, as those beside bars"
+
+
+@pytest.mark.parametrize(
+    ("room", "words"),
+    [(40, ["  10 runs, 2 fees", "  1 run"]), (30, ["  10 runs", "  1 run"]), (26, ["", ""])],
+)
+def test_numbers_of_charts_are_below_each_other_and_all_have_words_or_none(room: int, words: list[str]) -> None:
+    charts = [
+        BarChart("Models", [plotted("long", 90, "10 runs, 2 fees")]),
+        BarChart("Keys", [plotted("a", 90, "1 run")]),
+    ]
+    found = [entry.text for section in bar_sections(charts, lambda _: room, CONTEXT) for entry in section.lines]
+    assert [text.partition("90")[2] for text in found] == words
+    assert len({text.index("90") for text in found}) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from runwatch.base.text import cell_width
@@ -88,6 +88,19 @@ def _fit_names(
     return beside_bars if whole[0] != names and beside_bars[1] >= bar_cells else whole
 
 
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Lines of one chart.
+
+    Attributes:
+        series: The names of the parts of the bars; a last line then says which pattern is which part.
+    """
+
+    title: str
+    rows: Sequence[ChartRow]
+    series: Sequence[str] = ()
+
+
 def bar_section(
     title: str,
     plotted: Sequence[ChartRow],
@@ -97,26 +110,60 @@ def bar_section(
     largest: Value = None,
     series: Sequence[str] = (),
 ) -> list[DetailSection]:
-    """Return a section of bars; an empty list if there is nothing to draw.
+    """Return a section of bars; an empty list if there is nothing to draw."""
+    return bar_sections([BarChart(title, plotted, series)], room_of, context, largest=largest)
 
-    With the names of a series, a last line says which pattern is which part of the bars.
+
+def bar_sections(
+    charts: Sequence[BarChart], room_of: WidthOf, context: RenderContext, *, largest: Value = None
+) -> list[DetailSection]:
+    """Return a section of bars for each chart that has lines, with the numbers of all below each other.
+
+    All lines have the words behind their numbers, or the first count of them, or none.
     """
-    if not plotted:
-        return []
-    glyphs = context.glyphs
-    number_cells = max(cell_width(row.number) for row in plotted)
-    labels, cells = _fit_names([row.label for row in plotted], number_cells + _MARK, room_of, glyphs)
-    cells -= _MARK
-    numbers = [fit(row.number, number_cells, "right") for row in plotted]
-    texts = [line(f"{text}  {row.more}" if row.more else text) for row, text in zip(plotted, numbers, strict=True)]
-    if cells - max(map(cell_width, texts)) < _WORTH:
-        texts = numbers
-    text_cells = min(max(map(cell_width, texts)), max(0, cells))
+    charts = [chart for chart in charts if chart.rows]
+    number_cells = max((cell_width(row.number) for chart in charts for row in chart.rows), default=0)
+    fitted = [
+        _fit_names([row.label for row in chart.rows], number_cells + _MARK, room_of, context.glyphs) for chart in charts
+    ]
+    most = min((cells for _, cells in fitted), default=0) - _MARK - number_cells - _GAP - _WORTH
+    # The first count says most.
+    shorter = [replace(chart, rows=[_with_first_count(row) for row in chart.rows]) for chart in charts]
+    charts, more_cells = next(
+        ((each, cells) for each in (charts, shorter) if (cells := _more_cells(each)) <= most), (charts, 0)
+    )
+    return [
+        _bar_section(chart, labels, cells - _MARK, (number_cells, more_cells), context, largest)
+        for chart, (labels, cells) in zip(charts, fitted, strict=True)
+    ]
+
+
+def _more_cells(charts: Sequence[BarChart]) -> int:
+    return max((cell_width(line(row.more)) for chart in charts for row in chart.rows), default=0)
+
+
+def _with_first_count(row: ChartRow) -> ChartRow:
+    return replace(row, more=row.more.partition(", ")[0])
+
+
+def _bar_section(
+    chart: BarChart,
+    labels: Sequence[SafeText],
+    cells: int,
+    widths: tuple[int, int],
+    context: RenderContext,
+    largest: Value,
+) -> DetailSection:
+    """Return a section of bars. ``widths`` are those of the numbers and of the words behind them, 0 for no words."""
+    glyphs, (number_cells, more_cells) = context.glyphs, widths
+    wanted_cells = number_cells + (_GAP + more_cells if more_cells else 0)
+    text_cells = min(wanted_cells, max(0, cells))
     bar_cells = cells - text_cells - _GAP
-    top = largest_value([row.value for row in plotted]) if largest is None else largest
+    top = largest_value([row.value for row in chart.rows]) if largest is None else largest
     lines = []
-    for row, label, text in zip(plotted, labels, texts, strict=True):
-        shown = fit(text, text_cells, mark=glyphs.ellipsis)
+    for row, label in zip(chart.rows, labels, strict=True):
+        number = fit(row.number, number_cells, "right")
+        shown = fit(line(f"{number}  {row.more}") if more_cells else number, text_cells, mark=glyphs.ellipsis)
         if bar_cells >= MIN_BAR_CELLS:
             bar = (
                 draw_stack(row.parts, top, bar_cells, glyphs)
@@ -131,6 +178,6 @@ def bar_section(
             # Only lines that are links are padded, so that their marks are aligned.
             shown = line(shown.rstrip(" "), None)
         lines.append(DetailLine(label, shown, row.role, target=row.target))
-    if series and any(row.parts for row in plotted):
-        lines.append(DetailLine(line(""), pattern_legend(series, glyphs), Role.QUIET))
-    return [DetailSection(line(title), tuple(lines))]
+    if chart.series and any(row.parts for row in chart.rows):
+        lines.append(DetailLine(line(""), pattern_legend(chart.series, glyphs), Role.QUIET))
+    return DetailSection(line(chart.title), tuple(lines))

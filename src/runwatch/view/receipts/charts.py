@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section
+from runwatch.view.detail.chart_sections import BarChart, ChartRow, WidthOf, bar_sections
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import build_field_filter
@@ -50,12 +50,9 @@ def spend_sections(
     """Return the sections. ``compared`` is the comparison of all receipts with the usage report, or why there is
     none.
     """
-    return [
-        _sums(sums, context, is_whole=is_whole),
-        *_days(sums, room_of, context),
-        *_models(sums, room_of, context),
-        _usage(compared, context),
-    ]
+    plotted, days = _days(sums)
+    drawn = bar_sections([days, _models(sums)], room_of, context)
+    return [_sums(sums, context, is_whole=is_whole), *plotted, *drawn, _usage(compared, context)]
 
 
 def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> DetailSection:
@@ -83,9 +80,10 @@ def _sums(sums: ReceiptTotals, context: RenderContext, *, is_whole: bool) -> Det
     return DetailSection(line("Receipts shown"), tuple(lines))
 
 
-def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+def _days(sums: ReceiptTotals) -> tuple[list[DetailSection], BarChart]:
+    """Return the spend by day as bars, and what comes before them."""
     if not sums.days:
-        return []
+        return [], BarChart("", ())
     names = sorted((name for name in sums.days if name != NO_DAY), reverse=True)
     shown = [_day(name, sums.days[name]) for name in names[:MAX_LINES]]
     shown += _rest([sums.days[name] for name in names[MAX_LINES:]], "earlier days")
@@ -93,12 +91,12 @@ def _days(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list
         shown.append(_plotted("no date", sums.days[NO_DAY]))
     title = "Spend by day (UTC), on which runs became final"
     if len(names) < MANY_DAYS:
-        return bar_section(title, shown, room_of, context)
+        return [], BarChart(title, shown)
     days = tuple(_calendar(sums.days, names[-1], names[0]))
     listed = [day.name for day in days]
     groupings = (*_grouping("model", sums.day_models, listed), *_grouping("status", sums.day_statuses, listed))
     plotted = DetailSection(line(title), (), plot=ColumnPlot(days, groupings))
-    return [plotted, *bar_section("Day by day", shown, room_of, context)]
+    return [plotted], BarChart("Day by day", shown)
 
 
 def _grouping(name: str, days: Mapping[str, Mapping[str, Decimal]], listed: Sequence[str]) -> list[PlotGrouping]:
@@ -126,11 +124,11 @@ def _day(name: str, found: SpendSum) -> ChartRow:
     return _plotted(name, found, day_filter(name))
 
 
-def _models(sums: ReceiptTotals, room_of: WidthOf, context: RenderContext) -> list[DetailSection]:
+def _models(sums: ReceiptTotals) -> BarChart:
     names = sorted(sums.models, key=lambda name: (-sums.models[name].usd, name))
     shown = [_model(name, sums.models[name]) for name in names[:MAX_LINES]]
     shown += _rest([sums.models[name] for name in names[MAX_LINES:]], "other models")
-    return bar_section("Spend by model", shown, room_of, context)
+    return BarChart("Spend by model", shown)
 
 
 def _model(name: str, found: SpendSum) -> ChartRow:

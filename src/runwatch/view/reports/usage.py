@@ -18,7 +18,7 @@ from runwatch.records.record import Record
 from runwatch.records.spend import sum_amounts
 from runwatch.records.usage import ArmUsage, DayUsage, KeyUsage, Period, Usage, UsageTotals
 from runwatch.settings.view_state import ViewState
-from runwatch.view.detail.chart_sections import ChartRow, WidthOf, bar_section, largest_first
+from runwatch.view.detail.chart_sections import BarChart, ChartRow, WidthOf, bar_sections, largest_first
 from runwatch.view.detail.column_plot import ColumnPlot, PlotDay, PlotGrouping, group_by_series
 from runwatch.view.detail.sections import OTHER_MEMBERS, TYPE_MISMATCH, DetailLine, DetailSection, text_line
 from runwatch.view.query.parser import MAX_FILTER_CHARACTERS, quote_value
@@ -88,14 +88,18 @@ def usage_sections(usage: Usage, names: NameLookup, room_of: WidthOf, context: R
     arm_names = tell_apart(arm_names, [arm.arm_id for arm in arms], context.glyphs)
     arm_rows = [_arm(arm, name, period, context) for arm, name in zip(arms, arm_names, strict=True)]
     key_rows = [_key(key, name, context) for key, name in zip(keys, _key_names(keys, names, context), strict=True)]
-    return [
-        _totals(usage, context),
-        *bar_section("Spend by model", largest_first(_by_model(arms, period, names, context)), room_of, context),
-        *bar_section("Spend by saved model", largest_first(arm_rows), room_of, context),
-        *bar_section("Spend by API key", largest_first(key_rows), room_of, context),
-        *_days(usage, period, names, room_of, context),
-        *other_member_sections(usage),
+    before_days, days = _days(usage, period, names, context)
+    charts = [
+        BarChart("Spend by model", largest_first(_by_model(arms, period, names, context))),
+        BarChart("Spend by saved model", largest_first(arm_rows)),
+        BarChart("Spend by API key", largest_first(key_rows)),
+        days,
     ]
+    drawn = bar_sections(charts, room_of, context)
+    at_days = len(drawn) - bool(days.rows)
+    return [
+        _totals(usage, context), *drawn[:at_days], *before_days, *drawn[at_days:], *other_member_sections(usage),
+    ]  # fmt: skip
 
 
 def other_member_sections(record: Record) -> list[DetailSection]:
@@ -194,25 +198,24 @@ def _spend_text(totals: UsageTotals, context: RenderContext) -> tuple[str, Role]
 
 
 def _days(
-    usage: Usage, period: Period, names: NameLookup, room_of: WidthOf, context: RenderContext
-) -> list[DetailSection]:
+    usage: Usage, period: Period, names: NameLookup, context: RenderContext
+) -> tuple[list[DetailSection], BarChart]:
+    """Return the spend by day as bars, and what comes before them."""
     by_day = {day.date: day for day in usage.by_day or () if day.date}
     if not by_day:
         said = NO_DAYS if usage.by_day is None else "No run became final in this period."
-        return [DetailSection(line("Spend by day"), (text_line("", said, Role.QUIET),))]
+        return [DetailSection(line("Spend by day"), (text_line("", said, Role.QUIET),))], BarChart("", ())
     # Without fees there is nothing to tell apart.
     is_stacked = any(parts[1] > 0 for day in by_day.values() if (parts := _parts(day)) is not None)
     plotted = [_one_day(by_day[day], context, is_stacked=is_stacked) for day in sorted(by_day, reverse=True)]
     listed = _every_day(period, sorted(by_day))
     if len(listed) < MANY_DAYS:
-        return bar_section("Spend by day", plotted, room_of, context, series=_SERIES)
+        return [], BarChart("Spend by day", plotted, _SERIES)
     plotted_days = {str(row.label): row for row in plotted}
     days = tuple(_plot_day(day, by_day.get(day), plotted_days.get(day)) for day in listed)
     groupings = (*_fee_grouping(listed, by_day), *_key_grouping(usage, listed, by_day, names, context))
-    return [
-        DetailSection(line("Spend by day"), (), plot=ColumnPlot(days, groupings)),
-        *bar_section("Day by day", plotted, room_of, context, series=_SERIES),
-    ]
+    plot = DetailSection(line("Spend by day"), (), plot=ColumnPlot(days, groupings))
+    return [plot], BarChart("Day by day", plotted, _SERIES)
 
 
 def _every_day(period: Period, known: Sequence[str]) -> list[str]:
