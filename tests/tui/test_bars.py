@@ -124,6 +124,13 @@ async def test_production_and_read_only_stay_whole_while_the_service_is_lost_or_
         assert shown.endswith("429 · reads again in 0:23" if is_held else lost)
 
 
+async def test_the_address_of_a_lost_service_stays_at_eighty_columns() -> None:
+    connection = (label_span("✗ offline since 12:01:07"), label_span(", trying again every 3 s"))
+    async with running(Stage(HeaderBar(samples.header()._replace(connection=connection)))) as (app, _):
+        assert lines_of(app)[0].split("   ")[0] == " local  read/write  127.0.0.1:40213"
+        assert "✗ offline since 12:01:07" in lines_of(app)[0]
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

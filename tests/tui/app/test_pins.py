@@ -201,6 +201,9 @@ async def test_there_is_no_tenth_pin_and_a_low_window_has_no_room_for_the_line(t
         driven.app.screen.query_one(PinBar).show(changed)
         await driven.until(lambda: "±" in bar(driven), "the marks")
         assert bar(driven) == "1 ± …d1  2 ± …7e  3 ± …d4  4 ± …00  5 ± …aa  6 …b1  7 …11  8 …e3  9 …42"
+        driven.app.screen.query_one(PinBar).show([tab._replace(is_changed=True) for tab in changed])
+        await driven.until(lambda: "9±" in bar(driven), "all marks")
+        assert bar(driven) == "1± …d1  2± …7e  3± …d4  4± …00  5± …aa  6± …b1  7± …11  8± …e3  9± …42"
         await driven.press("2", "alt+9")
         await driven.until(lambda: driven.app.screen.has_class("-opened"), "the ninth")
         assert driven.table.cursor_key == noon.EXPIRED

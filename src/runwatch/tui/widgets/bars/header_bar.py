@@ -29,6 +29,9 @@ _SHORTER: Final = (
 )  # fmt: skip
 """Parts in the order in which they get shorter for lack of room; one without a shorter form is left out."""
 
+_LOST_SHORTER: Final = (*_SHORTER[:5], "connection", "mode", "requests", "time", "host", "profile")
+"""The same while the service is lost: its address says more than that the console tries again."""
+
 _NEVER_LEFT_OUT: Final = ("mode", "connection", "profile")
 
 NOTHING: Final = line("")
@@ -122,7 +125,8 @@ class HeaderBar(Bar):
         def fits() -> bool:
             return measure_parts([*left.values()]) + MIN_GAP + measure_parts([*right.values()]) <= width
 
-        for name in _SHORTER:
+        is_lost = len(to_spans(header.connection)) > 1 and "host" in left
+        for name in _LOST_SHORTER if is_lost else _SHORTER:
             if fits():
                 break
             side = left if name in left else right

@@ -13,7 +13,9 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, best_cut, elide_middle, elide_start, line, truncate
 
 _LABEL_CELLS: Final = range(32, 2, -1)
-"""Widths of a short label to try, the widest first; below the last one, only numbers and marks are left."""
+"""Widths of a short label to try, the widest first; with the last one also marks that follow their numbers at once.
+Below it, only numbers and marks are left.
+"""
 
 _LEAST_BOTH_ENDS: Final = 6
 """Below this width, the end of an id says more than a cell of its kind and a mark."""
@@ -68,7 +70,7 @@ class PinBar(Bar):
         """Return the tabs, with labels as wide as there is room for."""
         mark = get_app(self).glyphs.ellipsis
         parts = [self._part(tab, tab.label) for tab in self._tabs]
-        for cells in (*_LABEL_CELLS, 0):
+        for cells, is_close in (*((cells, False) for cells in _LABEL_CELLS), (_LABEL_CELLS[-1], True), (0, False)):
             if measure_parts(parts) <= width:
                 break
             labels, cuts = [tab.short_label for tab in self._tabs], [elide_middle, elide_start, truncate]
@@ -76,7 +78,7 @@ class PinBar(Bar):
                 labels, cuts = [line(label.rpartition(mark)[2]) for label in labels], cuts[1:]
             cut = best_cut(labels, cells, mark, *cuts)
             parts = [
-                self._part(tab, cut(label, cells, mark) if cells else None)
+                self._part(tab, cut(label, cells, mark) if cells else None, is_close=is_close)
                 for tab, label in zip(self._tabs, labels, strict=True)
             ]
         return parts, ()
@@ -84,7 +86,7 @@ class PinBar(Bar):
     def part_clicked(self, target: object) -> None:
         self.call_later(self.run_action, f"app.go_to_pin({target})")
 
-    def _part(self, tab: PinTab, label: SafeText | None) -> BarPart:
+    def _part(self, tab: PinTab, label: SafeText | None, *, is_close: bool = False) -> BarPart:
         app = get_app(self)
         role = ACCENT if tab.is_active else Role.QUIET
         number = f"[{tab.number}]" if tab.is_active and app.palette.is_plain else str(tab.number)
@@ -92,7 +94,7 @@ class PinBar(Bar):
         if tab.is_gone:
             pieces.append(label_span(f" {app.glyphs.bad} gone", Role.BAD))
         elif tab.is_changed:
-            pieces.append(label_span(f" {app.glyphs.plain(CHANGED)}", Role.WARN))
+            pieces.append(label_span(f"{'' if is_close else ' '}{app.glyphs.plain(CHANGED)}", Role.WARN))
         if label:
             pieces.append((line(f" {label}"), ACCENT if tab.is_active else Role.PLAIN))
         return BarPart(tuple(pieces), target=tab.number, gap=2)
