@@ -266,7 +266,7 @@ async def test_a_replay_opened_while_a_service_is_dead_is_not_live(tmp_path: Pat
         await driven.reaches("follow", "enter")
         service.is_dead = True
         await driven.comes("offline since 12:", 30)
-        (lost_at,) = re.findall(r"offline since (\S+),", driven.text)
+        (lost_at,) = re.findall(r"offline since (\S+)", driven.text)
         await driven.reaches(f"of {lost_at}", "m")
         await driven.shows(re.compile(rf"event .* not read since {lost_at}"))
         await driven.reaches(re.compile(rf"REPLAY  {lost_at} of {lost_at} .* not read since"), "left", "left", "end")
