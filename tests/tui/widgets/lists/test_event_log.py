@@ -17,6 +17,7 @@ from runwatch.tui.widgets.lists.event_log import PREFETCH_LINES, EventLog
 from runwatch.tui.widgets.panes.pane import Pane
 from runwatch.view.resources.event_filter import EventFilter, parse_event_filter
 from runwatch.view.runs.event_lines import EventLine
+from runwatch.view.text.safe_text import line
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, running
 
@@ -55,6 +56,12 @@ async def test_a_line_has_its_time_kind_slice_and_summary_and_a_gap_is_a_rule() 
         assert rows[9].startswith("┃▸ 12:04:31  recorded  sl_1     your check accepted the output  0.86 ")
 
 
+async def test_what_events_of_another_day_say_is_below_that_of_today() -> None:
+    source = samples.Lines([samples.event(1)._replace(time=line("11-20 12:04:31")), samples.event(2)])
+    async with running(Stage(Pane(EventLog(source)))) as (app, _):
+        assert [row.index("lifecycle sl_1     running") for row in lines_of(app)[1:3]] == [19, 19]
+
+
 async def test_a_narrow_pane_tells_events_apart_by_the_end_of_their_slice_and_by_what_they_do_not_say() -> None:
     pane = Pane(EventLog(samples.tail()))
     shown = {
@@ -69,6 +76,19 @@ async def test_a_narrow_pane_tells_events_apart_by_the_end_of_their_slice_and_by
             await pilot.pause()
             rows = [row.rstrip("┃ ") for row in lines_of(app)]
             assert (rows[3], rows[5]) == (f"┃  12:03:52  {run}", f"┃  12:04:02  {check}")
+
+
+async def test_a_wrapped_line_has_room_for_a_whole_id_before_kind_and_slice_have_their_columns() -> None:
+    run_id = "ex_01HXE000000000000000000000"
+    log = EventLog(samples.Lines([samples.event(1, f"running after {run_id}")]))
+    pane = Pane(log)
+    async with running(Stage(pane)) as (app, pilot):
+        log.action_toggle_wrap()
+        for width in (54, 64):
+            pane.styles.width = width
+            await pilot.pause()
+            assert any(run_id in row for row in lines_of(app)), width
+            assert ("lifecycle" in lines_of(app)[1]) == (width == 64)
 
 
 async def test_it_starts_at_the_end_and_follows_it() -> None:

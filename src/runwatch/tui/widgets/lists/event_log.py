@@ -40,6 +40,9 @@ MAX_CACHED_LINES: Final = 1_000
 SUMMARY_CELLS: Final = 20
 """Room that the summary has before slice and kind have their columns."""
 
+WRAPPED_SUMMARY_CELLS: Final = 29
+"""The same while lines are wrapped: an id is then whole."""
+
 LEAST_SUMMARY_CELLS: Final = 8
 """Room that the summary has before anything else but the time."""
 
@@ -155,8 +158,8 @@ class EventLog(LineList, inherit_bindings=False):
         self._side = 0
         self._cached: dict[int, EventLine | None] = {}
         self._reasons: dict[tuple[int, int, int, bool], tuple[SafeText, ...]] = {}
-        self._slice_cells = SLICE_ID_CELLS
-        self._places: tuple[tuple[int, int, int, int, int], list[tuple[int, int]]] | None = None
+        self._time_cells, self._slice_cells = TIME_CELLS, SLICE_ID_CELLS
+        self._places: tuple[tuple[int, ...], list[tuple[int, int]]] | None = None
         self._scrolls_itself = False
 
     # Called by the screen.
@@ -168,7 +171,7 @@ class EventLog(LineList, inherit_bindings=False):
         self._cursor = 0
         self._count = 0
         self._seen = source.end()
-        self._slice_cells = SLICE_ID_CELLS
+        self._time_cells, self._slice_cells = TIME_CELLS, SLICE_ID_CELLS
         self.show_from_left()
         self.set_following(following)
         self.update_count()
@@ -414,10 +417,11 @@ class EventLog(LineList, inherit_bindings=False):
             self._cached.clear()
         lines = self._source.window(index, stop - index)
         self._cached.update(zip(range(index, stop), lines, strict=False))
-        widest = max((cell_width(found.slice) for found in lines if found is not None), default=0)
-        if widest > self._slice_cells:
-            # What lines say stays in one column.
-            self._slice_cells = widest
+        before, known = (self._time_cells, self._slice_cells), [found for found in lines if found is not None]
+        # What lines say stays in one column, also beside times of another day.
+        self._time_cells = max([self._time_cells, *(cell_width(found.time) for found in known)])
+        self._slice_cells = max([self._slice_cells, *(cell_width(found.slice) for found in known)])
+        if (self._time_cells, self._slice_cells) != before:
             self.refresh()
         for near in (index - PREFETCH_LINES, stop + PREFETCH_LINES):
             if 0 <= near < self._count and near not in self._cached:
@@ -431,11 +435,12 @@ class EventLog(LineList, inherit_bindings=False):
         if not entry.kind:
             return []
         head = [
-            (line(fit(entry.time, max(TIME_CELLS, cell_width(entry.time))) + "  "), Role.QUIET),
+            (line(fit(entry.time, self._time_cells) + "  "), Role.QUIET),
             *self._run_of(entry),
         ]
         room = self.cells - MARGIN - sum(cell_width(text) for text, _ in head)
-        if room - SUMMARY_CELLS > KIND_CELLS + 1 + self._slice_cells:
+        summary_cells = WRAPPED_SUMMARY_CELLS if self._wraps else SUMMARY_CELLS
+        if room - summary_cells > KIND_CELLS + 1 + self._slice_cells:
             kind = fit(entry.kind, max(KIND_CELLS, cell_width(entry.kind)))
             pieces = [(kind, Role.PLAIN), (fit(entry.slice, self._slice_cells), Role.QUIET)]
         else:
@@ -562,7 +567,7 @@ class EventLog(LineList, inherit_bindings=False):
 
     def _laid_out(self) -> list[tuple[int, int]]:
         """Return line and part for each row of the window."""
-        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count, self._slice_cells)
+        key = (round(self.scroll_y), self.cells, self.rows_in_sight, self._count, self._time_cells, self._slice_cells)
         if self._places is None or self._places[0] != key:
             places: list[tuple[int, int]] = []
             index = key[0]
