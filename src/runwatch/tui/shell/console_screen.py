@@ -161,6 +161,11 @@ class ConsoleScreen(Screen[None]):
         self.set_class(self.size.height < PINS_FROM_ROWS, "-low")
         await asyncio.sleep(0)
 
+    @property
+    def is_mounted(self) -> bool:
+        """Whether the screen's widgets are there: not before the screen is mounted, nor while it is removed."""
+        return super().is_mounted and self.display
+
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
         """Schedule a call for when the screen has been drawn; it is left out if the screen is removed first.
 

@@ -300,7 +300,7 @@ class RunWallScreen(ConsoleScreen):
 
     @property
     def _tiles(self) -> list[RunTile]:
-        return [child for child in self.query_one("#wall", Container).children if isinstance(child, RunTile)]
+        return list(self.query(RunTile))
 
     @property
     def _focused_run(self) -> str:
