@@ -229,7 +229,7 @@ def cancel_six() -> DialogText:
         confirm=line("Cancel 6 runs"),
         profile=(label_span("prod-eu", Role.BAD), label_span("  write", Role.PLAIN)),
         rows=tuple(rows),
-        typed=TypedConfirmation(line("production profile: type the number of runs"), "6"),
+        typed=TypedConfirmation(line("the number of runs"), "6"),
         age=line("data is 2s old"),
     )
 

@@ -23,7 +23,6 @@ from runwatch.tui.flows.action_dialog import ActionForm
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.base.resource_screen import ResourceScreen
 from runwatch.tui.widgets.inputs.form_fields import FormFields
-from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.view.actions.form import Form
 from tests.support import resources
@@ -441,11 +440,9 @@ async def test_on_a_production_profile_the_end_of_the_id_is_typed_first(tmp_path
     async with console(made, tmp_path, size=SIZE, open_at="arms", settings=settings, environment=environment) as driven:
         await driven.comes("arm_01HX7")
         await driven.reaches("type the last 6 characters of the id", "X")
-        confirm = driven.app.screen.query_one("#dialog-confirm")
-        assert confirm.disabled
-        driven.app.screen.query_one(LineInput).focus()
         await driven.type("_01HX7")
-        await driven.until(lambda: not confirm.disabled, "the way to open")
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.screen.query_one("#dialog-confirm").has_focus, "the way to open")
 
 
 @pytest.mark.exhaustive

@@ -16,7 +16,6 @@ from runwatch.store.repositories.outbox import UnconfirmedWrite, WriteRequest
 from runwatch.tui.flows.runs.run_form import RunFormScreen
 from runwatch.tui.screens.runs.runs import RunsScreen
 from runwatch.tui.shell.console_screen import AGE_REFRESH_S
-from runwatch.tui.widgets.inputs.line_input import LineInput
 from runwatch.tui.widgets.panes.confirm_dialog import ConfirmDialog
 from runwatch.tui.widgets.panes.menu import Menu
 from runwatch.view.problems.explanations import OUTCOME_UNKNOWN
@@ -294,7 +293,6 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(tmp_path: Path
     async with console(service(), tmp_path, size=SIZE, settings=settings, environment=unset) as driven:
         await driven.select(noon.LIVE)
         await driven.opens(ConfirmDialog, "X")
-        driven.app.screen.query_one(LineInput).focus()
         await driven.type(noon.LIVE[-6:])
         await driven.press("enter", "enter")
         await driven.pass_time(5)
@@ -303,11 +301,9 @@ async def test_a_production_profile_wants_the_end_of_the_id_again(tmp_path: Path
         await open_list(driven)
         await choose(driven)
         await driven.shows("type the last 6 characters of the id")
-        confirm = driven.app.screen.query_one("#dialog-confirm")
-        assert confirm.disabled
-        driven.app.screen.query_one(LineInput).focus()
         await driven.type(noon.LIVE[-6:])
-        await driven.until(lambda: not confirm.disabled, "the way to open")
+        await driven.press("enter")
+        await driven.until(lambda: driven.app.screen.query_one("#dialog-confirm").has_focus, "the way to open")
 
 
 @pytest.mark.exhaustive

@@ -325,7 +325,7 @@ def _rows(screen: ConsoleScreen, writes: Sequence[UnconfirmedWrite]) -> tuple[Di
 def _typed_count(session: ServiceSession, writes: Sequence[UnconfirmedWrite]) -> TypedConfirmation | None:
     if not session.target.production:
         return None
-    return TypedConfirmation(line("production profile: type the number of requests"), str(len(writes)))
+    return TypedConfirmation(line("the number of requests"), str(len(writes)))
 
 
 def _about(console: Console, write: UnconfirmedWrite) -> SafeText:

@@ -47,10 +47,10 @@ async def test_the_whole_dialog() -> None:
         assert rows[1].startswith("Cancels 6 live runs. A provider call already under way is not reversed;")
         assert rows[3] == "POST /v1/executions/{id}/cancel   6 × one key each   within 42 requests left this minute"
         assert rows[4].split() == ["8f21…9b7e", "●", "running", "0:42", "waiting"]
-        assert rows[10].startswith("production profile: type the number of runs")
-        assert rows[11] == "[ Keep them running ]    Cancel 6 runs"
+        assert rows[10] == "production profile: type the number of runs ▸"
+        assert rows[11] == "Keep them running      Cancel 6 runs"
         assert rows[12].startswith("┗━ data is 2s old ━")
-        assert rows[12].endswith("━ tab moves  f9 sends  y copies  esc cancels ━┛")
+        assert rows[12].endswith("━ tab moves  f9 sends  esc cancels ━┛")
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
@@ -140,7 +140,6 @@ async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
         dialog = await opened(app, pilot, samples.cancel_six())
         await pilot.press("f9")
         assert state(dialog) == "asking"
-        app.screen.query_one(LineInput).focus()
         await pilot.press("6", "f9", "f9")
         await pilot.pause()
         assert app.sent.times == 1
@@ -149,15 +148,22 @@ async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
 
 async def test_a_production_profile_asks_for_the_right_words_first() -> None:
     async with running(Stage(), (100, 30)) as (app, pilot):
-        await opened(app, pilot, samples.cancel_six())
-        await pilot.press("tab", "enter", "space")
-        assert app.sent.times == 0
-        app.screen.query_one(LineInput).focus()
+        dialog = await opened(app, pilot, samples.cancel_six())
+        field = dialog.query_one(LineInput)
+        assert app.focused is field
+        for refused in (["f9"], ["enter"], ["tab", "tab", "enter"]):
+            await pilot.press(*refused)
+            assert "nothing was sent: first type the number of runs" in text_of(app)
+            assert app.focused is field
         await pilot.press("5", "enter")
-        assert focused(app) != "dialog-confirm"
-        await pilot.press("backspace", "6", "enter")
+        assert "nothing was sent: the text differs from the number of runs" in text_of(app)
+        await pilot.press("backspace", "6")
+        assert "nothing was sent" not in text_of(app)
+        assert app.sent.times == 0
+        await pilot.press("enter")
         await pilot.pause()
         assert focused(app) == "dialog-confirm"
+        assert "y copies" in text_of(app)
         assert app.sent.times == 0
         await pilot.press("enter")
         await pilot.pause()

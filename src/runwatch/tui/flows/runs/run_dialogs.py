@@ -67,9 +67,7 @@ def _build_cancel_dialog(
     many = len(runs) != 1
     noun = f"{grouped_number(len(runs))} runs" if many else f"run {short_id(runs[0].id, glyphs)}"
     if many and session.target.production:
-        typed: TypedConfirmation | None = TypedConfirmation(
-            line("production profile: type the number of runs"), str(len(runs))
-        )
+        typed: TypedConfirmation | None = TypedConfirmation(line("the number of runs"), str(len(runs)))
     else:
         typed = make_typed_confirmation(session, runs[0].id)
     writes = [

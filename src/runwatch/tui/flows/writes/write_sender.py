@@ -369,8 +369,8 @@ def make_typed_confirmation(session: ServiceSession, record_id: str) -> TypedCon
     """Return what to type before changing one record; ``None`` unless the profile is for production."""
     if not session.target.production:
         return None
-    prompt = f"production profile: type the last {TYPED_CHARACTERS} characters of the id"
-    return TypedConfirmation(line(prompt), record_id[-TYPED_CHARACTERS:])
+    what = line(f"the last {TYPED_CHARACTERS} characters of the id")
+    return TypedConfirmation(what, record_id[-TYPED_CHARACTERS:])
 
 
 def profile_label(session: ServiceSession) -> StyledSpans:

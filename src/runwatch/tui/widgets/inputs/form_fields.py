@@ -12,9 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from runwatch.tui.core.rendering import to_content
-from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
-from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.inputs.line_input import FieldMark, LineInput
 from runwatch.tui.widgets.inputs.text_area import MultilineInput
 from runwatch.view.actions.form import FORM_LEVEL, next_choice
 from runwatch.view.spec.action_parts import FormField
@@ -45,9 +44,6 @@ class FormFields(VerticalScroll, can_focus=False):
         & .label {
             width: 15;
             padding: 0 1;
-        }
-        & .mark {
-            width: 2;
         }
         & .row LineInput, & .row MultilineInput {
             width: 1fr;
@@ -82,10 +78,8 @@ class FormFields(VerticalScroll, can_focus=False):
         yield from self._before
         for field in self._fields:
             label = Static(to_content(line(field.label), Role.QUIET), classes="label")
-            mark = Static(
-                to_content(line(get_app(self).chrome_glyphs.bar), Role.QUIET), id=f"mark-{field.id}", classes="mark"
-            )
             is_long = field.kind == "lines"
+            mark = FieldMark(id=f"mark-{field.id}")
             yield Horizontal(label, mark, self._inputs[field.id], classes="row -lines" if is_long else "row")
             yield Static(to_content(line(field.hint), Role.QUIET), id=f"note-{field.id}", classes="note")
         yield Static(id=f"note-{FORM_LEVEL}", classes="note")
@@ -169,11 +163,8 @@ class FormFields(VerticalScroll, can_focus=False):
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
     def _mark(self) -> None:
-        app = get_app(self)
         for field in self._fields:
-            has_focus = self.screen.focused is self.input(field.id)
-            mark, role = (app.chrome_glyphs.cursor, ACCENT) if has_focus else (app.chrome_glyphs.bar, Role.QUIET)
-            self.query_one(f"#mark-{field.id}", Static).update(to_content(line(mark), role))
+            self.query_one(f"#mark-{field.id}", FieldMark).is_at_focus = self.input(field.id).has_focus
 
 
 def _make_input(field: FormField, value: str) -> FieldInput:

@@ -1,4 +1,4 @@
-"""A one-line text input."""
+"""A one-line text input, and the mark before one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
+from textual.app import RenderResult
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input
 
 from runwatch.base.text import cell_width, clean_line
+from runwatch.tui.core.rendering import to_content
+from runwatch.tui.core.themes import ACCENT
 from runwatch.tui.core.widget_app import get_app
+from runwatch.view.text.glyphs import Role
+from runwatch.view.text.safe_text import line
 
 
 class _Completion(Suggester):
@@ -80,3 +87,21 @@ class FilterInput(LineInput):
     """The input of a filter: each pasted word narrows it."""
 
     JOINS_LINES = True
+
+
+class FieldMark(Widget):
+    """The mark before an input, which shows without colors where the input is and whether it has the focus."""
+
+    DEFAULT_CSS = """
+    FieldMark {
+        width: 2;
+        height: 1;
+    }
+    """
+
+    is_at_focus: reactive[bool] = reactive(default=False)
+
+    def render(self) -> RenderResult:
+        glyphs = get_app(self).chrome_glyphs
+        mark, role = (glyphs.cursor, ACCENT) if self.is_at_focus else (glyphs.bar, Role.QUIET)
+        return to_content(line(mark), role)

@@ -9,6 +9,7 @@ from typing import Final, Literal, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.dom import DOMNode
@@ -31,7 +32,7 @@ from runwatch.tui.core.rendering import (
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.bars.header_bar import HeaderInfo
 from runwatch.tui.widgets.inputs.button import TextButton
-from runwatch.tui.widgets.inputs.line_input import LineInput
+from runwatch.tui.widgets.inputs.line_input import FieldMark, LineInput
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
 from runwatch.tui.widgets.lists.line_list import LineList
 from runwatch.tui.widgets.lists.rows_below import RowsBelow
@@ -71,9 +72,9 @@ class DialogRow:
 
 @dataclass(frozen=True, slots=True)
 class TypedConfirmation:
-    """Text that must be typed before a dialog can be confirmed, and what asks for it."""
+    """Text that must be typed before a dialog of a production profile can be confirmed, and what it is."""
 
-    prompt: SafeText
+    what: SafeText
     expected: str
 
 
@@ -137,8 +138,10 @@ class Sender(Protocol):
 
 
 class ConfirmDialog(Dialog[None]):
-    """The confirmation dialog. The harmless button has the focus first. After sending, the dialog stays open until the
-    outcome is known or the user leaves; it closes by itself if nothing on it has to be read.
+    """The confirmation dialog. The harmless button has the focus first, or the field for text that must be typed.
+
+    After sending, the dialog stays open until the outcome is known or the user leaves; it closes by itself if nothing
+    on it has to be read.
 
     Args:
         owner: The screen that receives the dialog's messages.
@@ -149,7 +152,7 @@ class ConfirmDialog(Dialog[None]):
         is_open: Whether it has not been left yet; afterwards it shows nothing.
     """
 
-    AUTO_FOCUS = "#dialog-keep"
+    AUTO_FOCUS = "#dialog-typed > LineInput, #dialog-keep"
     BINDINGS = make_bindings("dialog")
     DEFAULT_CSS = """
     ConfirmDialog {
@@ -169,7 +172,7 @@ class ConfirmDialog(Dialog[None]):
             margin-bottom: 1;
             & > Static {
                 width: auto;
-                margin: 0 2 0 0;
+                margin: 0 1 0 0;
             }
             & > LineInput {
                 width: 1fr;
@@ -239,7 +242,9 @@ class ConfirmDialog(Dialog[None]):
                 yield RowsBelow(rows)
             if text.typed is not None:
                 with Horizontal(id="dialog-typed"):
-                    yield Static(to_content(text.typed.prompt, Role.WARN))
+                    prompt = line(f"production profile: type {text.typed.what}")
+                    yield Static(to_content(prompt, Role.WARN))
+                    yield FieldMark()
                     yield LineInput()
             yield Static(id="dialog-state", classes="-hidden")
             yield Vertical(id="dialog-problem", classes="-hidden")
@@ -269,9 +274,8 @@ class ConfirmDialog(Dialog[None]):
             problem.styles.max_height = max(MIN_BODY_ROWS, self.size.height - rows)
 
     def on_mount(self) -> None:
-        """Allow confirming only after the expected text is typed, if any."""
+        """Offer a retry and a copy only once there is something to retry or to copy."""
         self._again.display = self._copy.display = False
-        self._confirm_button.disabled = self._text.typed is not None
 
     def on_unmount(self) -> None:
         """Show nothing any more, also if the screen below takes the dialog away."""
@@ -390,7 +394,7 @@ class ConfirmDialog(Dialog[None]):
 
     def on_text_button_pressed(self, event: TextButton.Pressed) -> None:
         if event.button is self._confirm_button:
-            self._send()
+            self.action_send()
         elif event.button is self._again:
             self.action_ask_again()
         elif event.button is self._copy:
@@ -398,13 +402,21 @@ class ConfirmDialog(Dialog[None]):
         else:
             self.action_leave()
 
-    def on_input_changed(self, event: LineInput.Changed) -> None:
-        """Enable the confirm button when the expected text is typed."""
-        self._confirm_button.disabled = not self._is_typed(event.value)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _follow_focus(self) -> None:
+        """Mark the field while it has the focus, and name the keys that it does not take."""
+        for mark, field in zip(self.query(FieldMark), self.query(LineInput), strict=True):
+            mark.is_at_focus = field.has_focus
+        self.query_one(Pane).set_border_text(counters=self._keys())
 
-    def on_input_submitted(self, event: LineInput.Submitted) -> None:
+    def on_input_changed(self) -> None:
+        """Clear what was said about the text before."""
+        self._say()
+
+    def on_input_submitted(self) -> None:
         """Move the focus to the confirm button; enter in the input sends nothing."""
-        if self._is_typed(event.value):
+        if self._is_typed():
             self._confirm_button.focus()
 
     def on_panel_closed(self) -> None:
@@ -423,8 +435,8 @@ class ConfirmDialog(Dialog[None]):
         self._owner.post_message(self.Closed(self))
 
     def action_send(self) -> None:
-        """Confirm, from any part of the dialog, if the button could be pressed."""
-        if self.state == "asking" and not self._confirm_button.disabled:
+        """Confirm, from any part of the dialog, once the expected text is typed, if any."""
+        if self.state == "asking" and self._is_typed():
             self._send()
 
     def action_ask_again(self) -> None:
@@ -475,9 +487,17 @@ class ConfirmDialog(Dialog[None]):
     def _cells(self) -> int:
         return min(self.size.width, MAX_CELLS) - FRAME_CELLS
 
-    def _is_typed(self, text: str) -> bool:
-        typed = self._text.typed
-        return typed is None or text.strip() == typed.expected
+    def _is_typed(self) -> bool:
+        """Return whether the expected text is typed, if any; otherwise go to the field and say what it needs."""
+        if (typed := self._text.typed) is None:
+            return True
+        field = self.query_one(LineInput)
+        if (text := field.value.strip()) == typed.expected:
+            return True
+        field.focus()
+        needed = f"the text differs from {typed.what}" if text else f"first type {typed.what}"
+        self._say((line(f"nothing was sent: {needed}"), Role.WARN))
+        return False
 
     def _send(self) -> None:
         self._can_retry, self._problem = False, None
@@ -494,7 +514,8 @@ class ConfirmDialog(Dialog[None]):
         keys = get_app(self).keys
         sends = f"{keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
         again = f"{keys.shown('dialog.ask_again')} retries  " if self._can_ask_again and not self._is_held else ""
-        return (label_span(f"tab moves  {sends}{again}y copies  esc {'cancels' if sends else 'closes'}"),)
+        copies = "" if isinstance(self.focused, LineInput) else "y copies  "
+        return (label_span(f"tab moves  {sends}{again}{copies}esc {'cancels' if sends else 'closes'}"),)
 
     def _enter(self, state: DialogState, leave: str, *outcome: StyledSpan) -> None:
         self.state = state
