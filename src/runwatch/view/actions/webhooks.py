@@ -35,8 +35,8 @@ ADD_WEBHOOK: Final = ResourceAction[None](
     notes=f"Events are {', '.join(EVENT_TYPES[:-1])} and {EVENT_TYPES[-1]}.",
     mutation=Mutation(
         operation="postWebhooks",
-        sentence=lambda _: "Notifies this address of every run that ends. Notices are signed with a secret that is"
-        " shown only once, here.",
+        sentence=lambda _: "Notifies this address of each run that ends in one of these events. Notices are signed with"
+        " a secret that is shown only once, here.",
         confirm_label="Add it",
         cancel_label="Do not add one",
         fields=(
