@@ -38,6 +38,14 @@ def _kept_intent(body: Mapping[str, Any], response: Mapping[str, Any]) -> Intent
     return IntentNote(GithubConnection.KIND, str(response.get("intent_id") or ""), {**body, **facts})
 
 
+def _caution_ownerless(repository: str) -> str:
+    """Return the caution of a repository without an owner, of which the interface only says how long it is (manual:
+    interface, "Limits").
+    """
+    owner, _, name = repository.partition("/")
+    return "" if (owner and name) or not repository else "Accepted, but at GitHub it has an owner, as in acme/widgets."
+
+
 REGISTER: Final = ResourceAction[None](
     "register",
     "Register a review agent",
@@ -110,7 +118,7 @@ CONNECT_REPOSITORY: Final = ResourceAction[None](
         cancel_label="Do not connect it",
         fields=(
             FormField(path="repository", label="repository", is_required=True,
-                hint="owner and name, such as acme/widgets, 3 to 255 characters"),
+                hint="owner and name, such as acme/widgets, 3 to 255 characters", caution=_caution_ownerless),
         ),
         request="review.GithubIntentRequest",
         invalidates=(GithubConnection,),
