@@ -97,6 +97,8 @@ def test_nothing_that_changes_is_offered_on_a_read_only_profile_and_no_plan_in_a
     refused = "not in a file" if of_file else "not on a read-only profile"
     said = [it.does for part in without_changes(sections, of_file=of_file) for it in part.lines if it.does]
     assert (refused in said, plan in said, "enter tops it up" in said) == (True, True, False)
+    lines = [it for part in without_changes(sections, of_file=of_file) for it in part.lines]
+    assert not [it for it in lines if it.does == refused and it.target is not None], "enter is offered where it opens"
 
 
 def test_a_blocker_that_asks_for_a_plan_means_the_alternative_plan() -> None:

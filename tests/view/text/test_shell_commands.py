@@ -55,6 +55,20 @@ def test_the_key_in_use_is_stored_for_its_own_profile() -> None:
     assert add_service(other, work) == other, "a new key may be for another profile"
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("runwatch sources test{} conn_1", "--profile PROFILE"),
+        ("runwatch account{} --top-up 5", "--profile PROFILE"),
+        ("runwatch account{}", "--profile ro"),
+        ("runwatch arms show{} arm_1", "--profile ro"),
+    ],
+)
+def test_a_command_that_a_read_only_profile_would_refuse_names_another_profile(text: str, options: str) -> None:
+    service = ShellService("--profile ro", is_read_only=True)
+    assert add_service(text.format(""), service) == text.format(f" {options}")
+
+
 def test_a_value_that_needs_quotes_is_not_put_into_a_text() -> None:
     text = "'; runwatch runs list; true '"
     assert add_service(text, ShellService(profile_options("x; touch y"))) == text

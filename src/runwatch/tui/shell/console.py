@@ -165,7 +165,9 @@ class Console(WidgetApp):
         """
         given = self.launch.options.base_url
         is_flag = given and self.session is not None and self.session.target.origin == normalise_base_url(given)
-        return ShellService(profile_options(profile, given if is_flag else None), self.launch.program)
+        settings = self.settings.profiles.get(profile or "")
+        options = profile_options(profile, given if is_flag else None)
+        return ShellService(options, self.launch.program, settings is not None and settings.read_only)
 
     @property
     def shell_service(self) -> ShellService:

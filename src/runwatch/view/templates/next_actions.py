@@ -117,7 +117,7 @@ def find_action_target(
 
 
 def without_changes(sections: Iterable[DetailSection], *, of_file: bool = False) -> list[DetailSection]:
-    """Return the sections for a read-only profile: a next action that changes something says that it cannot.
+    """Return the sections for a read-only profile: a next action that changes something opens nothing, and says why.
 
     In an opened file none can be followed, not even one that only asks the service for a plan.
     """
@@ -128,7 +128,9 @@ def without_changes(sections: Iterable[DetailSection], *, of_file: bool = False)
         return step is not None and (of_file or step.kind != "plan")
 
     return [
-        replace(section, lines=tuple(replace(it, does=does) if changes(it) else it for it in section.lines))
+        replace(
+            section, lines=tuple(replace(it, target=None, does=does) if changes(it) else it for it in section.lines)
+        )
         for section in sections
     ]
 

@@ -42,13 +42,30 @@ _OF_CONFIG: Final = frozenset({" header", " show"})
 """Second words of ``config`` that take the options of a service."""
 
 
+_READING: Final = frozenset(
+    {
+        "", " add", " compare", " connection", " definitions", " deliveries", " deployments", " events", " export",
+        " header", " list", " plan", " report", " result", " show", " watch",
+    }
+)  # fmt: skip
+"""Second words of commands that change nothing on the service."""
+
+_OTHER_PROFILE: Final = "--profile PROFILE"
+"""Chooses what the user puts in its place, where the profile itself would refuse the command."""
+
+
 class ShellService(NamedTuple):
     """How commands in a shell reach a service: the options behind a command's words, such as ``--profile work``, and
     what starts runwatch.
+
+    Attributes:
+        is_read_only: Whether the profile of the options refuses every change, so that a command that changes something
+            names another one.
     """
 
     options: str = ""
     program: str = "runwatch"
+    is_read_only: bool = False
 
 
 ANY_SERVICE: Final = ShellService()
@@ -73,7 +90,11 @@ def add_service(text: str, service: ShellService) -> str:
 
     Words that need quotes are not added: the command may itself be inside quotes.
     """
-    if service == ANY_SERVICE or "runwatch" not in text or any(quote in "".join(service) for quote in "'\"\\"):
+    if (
+        service == ANY_SERVICE
+        or "runwatch" not in text
+        or any(quote in f"{service.options}{service.program}" for quote in "'\"\\")
+    ):
         return text
     if own := _PROFILE.search(service.options):
         text = name_own_key(text, own[1])
@@ -102,5 +123,7 @@ def _completed(found: re.Match[str], service: ShellService) -> str:
         word, rest = "", word
     elif not (noun in _NOUNS and word) and not (noun == "config" and word in _OF_CONFIG):
         return f"{service.program} {noun}{word}" if noun in _OF_MACHINE else found[0]
-    options = "" if option or not service.options else f" {service.options}"
+    changes = word not in _READING or found.string.startswith(" --top-up", found.end())
+    chosen = _OTHER_PROFILE if service.is_read_only and changes else service.options
+    options = "" if option or not chosen else f" {chosen}"
     return f"{service.program} {noun}{word}{options}{rest}"
