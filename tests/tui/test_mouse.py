@@ -20,6 +20,7 @@ from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from tests.support.builders import run
 from tests.support.hostile import CORPUS
+from tests.support.scripted import ScriptedService
 from tests.tui import noon, samples
 from tests.tui.console import NARROW, console
 from tests.tui.look import Stage, running
@@ -96,6 +97,22 @@ async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -
         await pilot.click(bar, offset=(14, 0))
         await pilot.pause()
         assert bar.active == "b"
+
+
+async def test_a_selection_scrolls_only_when_it_comes_to_the_outermost_row_from_inside(tmp_path: Path) -> None:
+    runs = [dict(run(f"ex_{number:02}", "completed", created_at=noon.at(0)).raw) for number in range(60)]
+    async with console(ScriptedService(runs=runs), tmp_path, size=NARROW, until="ex_") as driven:
+        screen, table = driven.app.screen, driven.table
+        table.scroll_to(y=20, animate=False)
+        await driven.pilot.pause()
+        first, last = table.content_region.y, table.content_region.bottom - 1
+        for y, delta_y, scrolls in (
+            (first, 1, False), (first + 1, 1, False), (first + 1, -1, False), (first, -1, True), (first, 0, True),
+            (last, -1, False), (last - 1, -1, False), (last - 1, 1, False), (last, 1, True), (last, 0, True),
+            (last - 1, -1, False),
+        ):  # fmt: skip
+            screen._check_auto_scroll(table, (5, y), delta_y)
+            assert (screen._auto_select_scroll_timer is not None) is scrolls, (y, delta_y)
 
 
 @pytest.mark.exhaustive

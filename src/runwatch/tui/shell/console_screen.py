@@ -71,6 +71,9 @@ BEHIND_LOOK_S: Final = 0.05
 PINS_FROM_ROWS: Final = 22
 """Rows from which a window has room for the line of pins."""
 
+SELECTING_SPEED: Final = 1 / 4
+"""Part of Textual's speed of a selection that scrolls: with it, 15 rows a second."""
+
 
 class ConsoleScreen(Screen[None]):
     """A screen between its bars. Subclasses provide the body and the texts of the bars."""
@@ -600,6 +603,27 @@ class ConsoleScreen(Screen[None]):
         await self.console.copy_text(
             message.text, message.what, several_lines=message.several_lines, is_secret=message.is_secret
         )
+
+    def _check_auto_scroll(self, select_widget: Widget, mouse_coordinate: tuple[float, float], delta_y: float) -> None:
+        """Scroll on with a selection only while the mouse is in the outermost row, and came to it from inside.
+
+        Textual scrolls in three rows at each border too, where a selection that begins there loses sight of its text.
+        The methods are private (checked on Textual 8.2.8).
+        """
+        y = int(mouse_coordinate[1])
+        for widget in select_widget.ancestors_with_self:
+            if isinstance(widget, Widget) and widget.allow_vertical_scroll:
+                region = widget.content_region
+                is_first, is_last = y == region.y, y == region.bottom - 1
+                if not delta_y and (is_first or is_last):
+                    return
+                if delta_y < 0 and is_first and widget.scroll_y > 0:
+                    self._start_auto_scroll(widget, -1, SELECTING_SPEED)
+                    return
+                if delta_y > 0 and is_last and widget.scroll_y < widget.max_scroll_y:
+                    self._start_auto_scroll(widget, 1, SELECTING_SPEED)
+                    return
+        self._stop_auto_scroll()
 
     def on_text_selected(self) -> None:
         """Say how to copy what was selected with the mouse, unless the line that says so is part of it."""
