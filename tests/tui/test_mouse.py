@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,9 +63,12 @@ async def test_cells_selected_whole_give_all_of_their_value_also_when_rows_come_
         assert driven.app.screen.get_selected_text() is None
         await drag(driven.pilot, driven.table, (5, 1), (20, 2))
         await driven.reaches("Copied selection", "ctrl+c")
-        await drag(driven.pilot, driven.table, (5, 1), (20, 2))
-        await driven.press("escape")
-        assert not driven.app.screen.selections
+        for drops in (partial(driven.press, "escape"), partial(driven.pilot.click, driven.table, offset=(5, 3))):
+            await drag(driven.pilot, driven.table, (5, 1), (20, 2))
+            await driven.shows("y copies the selected text, esc drops it.")
+            await drops()
+            assert not driven.app.screen.selections
+            assert "copies the selected text" not in driven.text
 
 
 async def test_a_cut_event_is_copied_whole_and_tells_itself_under_the_mouse() -> None:

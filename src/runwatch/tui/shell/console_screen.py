@@ -628,7 +628,16 @@ class ConsoleScreen(Screen[None]):
     def on_text_selected(self) -> None:
         """Say how to copy what was selected with the mouse, unless the line that says so is part of it."""
         if self.get_selected_text() and self.query_one(StatusBar) not in self.selections:
-            self.notify_user(f"{self.console.keys.shown('screen.copy')} copies the selected text, esc drops it.")
+            self.notify_user(self._selected_notice)
+
+    def watch_selections(self) -> None:
+        """Say no more how to copy the selected text once nothing is selected."""
+        if not self.selections:
+            self.clear_notice(self._selected_notice)
+
+    @property
+    def _selected_notice(self) -> str:
+        return f"{self.console.keys.shown('screen.copy')} copies the selected text, esc drops it."
 
     def on_breadcrumbs_level_clicked(self, message: Breadcrumbs.LevelClicked) -> None:
         """Go to a breadcrumb: all but the last lead back."""
