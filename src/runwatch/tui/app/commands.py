@@ -80,7 +80,10 @@ def open_command_line(console: NavigatingApp) -> None:
     refused = {
         word: reason for id, words in _SYNONYMS.items() if (reason := key_refusal(console, id)) for word in words
     }
-    screen.open_overlay(CommandLine(list(list_commands(console)), recent=console.recent_commands, refused=refused))
+    commands, filters_rows = list(list_commands(console)), isinstance(screen, ListScreen)
+    screen.open_overlay(
+        CommandLine(commands, recent=console.recent_commands, refused=refused, filters_rows=filters_rows)
+    )
 
 
 def list_commands(console: NavigatingApp) -> Iterator[PaletteCommand]:

@@ -222,7 +222,10 @@ async def test_ids_are_completed_and_what_was_run_comes_first_the_next_time(tmp_
         await driven.press("colon")
         assert "▸ open ex_failed2 " in driven.text
         await driven.type("xyzzy")
-        await driven.shows("nothing matches xyzzy; esc, then / filters rows")
+        await driven.shows("nothing matches xyzzy; esc, then / filters rows ┃")
+        await driven.press("escape", "I", "colon")
+        await driven.type("xyzzy")
+        await driven.shows("nothing matches xyzzy ┃")
 
 
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])

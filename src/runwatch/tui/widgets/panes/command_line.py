@@ -51,6 +51,7 @@ class CommandLine(Overlay):
         commands: The commands that can be typed.
         recent: Lines run before, the last one first.
         refused: Why words that stand for no command now are refused, by the word.
+        filters_rows: Whether the screen below has rows to filter, for words that are no command.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,7 +76,7 @@ class CommandLine(Overlay):
             width: auto;
             max-width: 60%;
             height: 1;
-            padding: 0 0 0 2;
+            padding: 0 1 0 2;
             text-wrap: nowrap;
             text-overflow: ellipsis;
         }
@@ -95,12 +96,14 @@ class CommandLine(Overlay):
         *,
         recent: Sequence[str] = (),
         refused: Mapping[str, SafeText] | None = None,
+        filters_rows: bool = True,
         id: str | None = None,
     ) -> None:
         super().__init__(edge=BorderText(title=line("Command"), counters=_KEYS), id=id)
         self._commands: Final = tuple(commands)
         self._recent: Final = tuple(recent)
         self._refused: Final = refused or {}
+        self._filters_rows: Final = filters_rows
         self._has_stepped = False
 
     def compose(self) -> ComposeResult:
@@ -218,8 +221,9 @@ class CommandLine(Overlay):
             reason = str(error).replace("unknown command", "nothing matches", 1)
         else:
             return ""
-        key = get_app(self).keys.shown("screen.filter")
-        return reason if "did you mean" in reason or " takes " in reason else f"{reason}; esc, then {key} filters rows"
+        if not self._filters_rows or "did you mean" in reason or " takes " in reason:
+            return reason
+        return f"{reason}; esc, then {get_app(self).keys.shown('screen.filter')} filters rows"
 
     def _refusal(self, text: str) -> SafeText:
         return self._refused.get(text.strip(" :").casefold(), line(""))
