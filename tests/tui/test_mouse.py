@@ -17,6 +17,7 @@ from runwatch.tui.widgets.lists.event_log import EventLog
 from runwatch.tui.widgets.lists.link_lines import LinkLines
 from runwatch.tui.widgets.lists.record_table import RecordTable
 from runwatch.view.overview.links import LinkSpan, ViewLink
+from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import line
 from tests.support.builders import run
@@ -88,6 +89,22 @@ async def test_a_cut_event_is_copied_whole_and_tells_itself_under_the_mouse() ->
         await pilot.press("w")
         assert LONG[:20] in await drag(pilot, log, (27, 0), (70, 0))
         assert (await drag(pilot, log, (30, 0), (40, 1))).endswith(LONG)
+
+
+@pytest.mark.parametrize(("cells", "slice_shown"), [(100, "sl_…298Q"), (60, "…298Q")])
+async def test_an_id_that_is_selected_in_events_is_copied_whole(cells: int, slice_shown: str) -> None:
+    run_id, slice_id = "ex_01M6P3TJ5WJ7CG705FE8ZE1DG3", "sl_01M6P3TJ5WJ7CG705FE8ZE298Q"
+    entry = samples.event(1)._replace(run=short_id(run_id), slice=short_id(slice_id), ids=(run_id, slice_id))
+    log = EventLog(samples.Lines([entry]))
+    log.styles.width = cells
+    async with Stage(log).run_test(size=(100, 20)) as pilot:
+        await pilot.pause()
+        row = "".join(segment.text for segment in log.render_line(0))
+        for shown, whole in ((slice_shown, slice_id), ("ex_…1DG3", run_id)):
+            at = row.index(f" {shown} ") + 1
+            end = at + len(shown) - 1
+            assert await drag(pilot, log, (at, 0), (end, 0)) == whole
+            assert await drag(pilot, log, (at + 1, 0), (end, 0)) == shown[1:]
 
 
 async def test_the_text_of_a_bar_is_selected_and_its_parts_are_still_clicked() -> None:

@@ -49,6 +49,7 @@ class EventLine(NamedTuple):
         is_gap: Whether the line is not an event but marks a period without responses.
         run: The event's run if lines of several runs are mixed; else empty.
         says_kind: Whether the summary says what kind of event it is, as a state does.
+        ids: The ids of which the line has short forms.
     """
 
     time: SafeText
@@ -59,6 +60,7 @@ class EventLine(NamedTuple):
     is_gap: bool = False
     run: SafeText = _NOTHING
     says_kind: bool = False
+    ids: tuple[str, ...] = ()
 
     def plain(self, run: SafeText | None = None) -> SafeText:
         """Return the whole line as text, with the run of the event if lines of several runs are mixed."""
@@ -80,6 +82,7 @@ def render_event(event: RunEvent, context: RenderContext) -> EventLine:
         summary,
         role,
         says_kind=event.type == "lifecycle" and bool(event.state),
+        ids=tuple(filter(None, (event.execution_id, event.slice_id, event.arm_id))),
     )
 
 

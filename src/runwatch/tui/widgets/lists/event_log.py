@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
@@ -22,6 +23,7 @@ from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.line_list import PART_STRIDE, LineList
 from runwatch.tui.widgets.lists.text_wrap import wrap_text
 from runwatch.view.runs.event_lines import KIND_CELLS, SLICE_END_CELLS, EventLine
+from runwatch.view.text.format import short_id
 from runwatch.view.text.glyphs import Role
 from runwatch.view.text.safe_text import SafeText, cut_around, elide_start, fit, join, line, truncate
 
@@ -263,10 +265,21 @@ class EventLog(LineList, inherit_bindings=False):
         return segments + self._marked(shown, entry.role, style) + self._reason_segments(reason, style)
 
     def copied_text(self, index: int, start: int, end: int | None) -> str:
-        """Return the selected text of an event, whole where it is selected to its end or over several rows."""
+        """Return the selected text of an event, whole where it is selected to its end or over several rows, with whole
+        ids for short ones.
+        """
         entry = self._line(index)
         if entry is None:
             return ""
+        text, glyphs = self._selected_text(index, entry, start, end), get_app(self).glyphs
+        for id in entry.ids:
+            short, whole = short_id(id, glyphs), line(id, None).replace("\\", r"\\")
+            for shown in (short, elide_start(short, SLICE_END_CELLS, glyphs.ellipsis)):
+                if glyphs.ellipsis in shown:
+                    text = re.sub(rf"(?<!\w){re.escape(shown)}(?!\w)", whole, text)
+        return text
+
+    def _selected_text(self, index: int, entry: EventLine, start: int, end: int | None) -> str:
         if start // PART_STRIDE != (start if end is None else max(start, end - 1)) // PART_STRIDE:
             start, end = 0, None
         head = " " * MARGIN + "".join(text for text, _ in self._head(entry))
