@@ -295,6 +295,14 @@ def test_each_step_brings_one_hidden_column_whole_and_hides_only_as_many_as_that
     assert states(30)[1] == ({"status": 11, "run": 9, "cost": 7}, True, True)
 
 
+def test_a_name_that_is_cut_takes_the_room_that_a_step_leaves() -> None:
+    columns = tuple(column(name, name, hide_order=order) for name, order in (("status", 0), ("name", 0), ("id", 2)))
+    needs = [ColumnNeed(8, 8, 8), ColumnNeed(8, 8, 30), ColumnNeed(8, 8, 20)]
+    before = lay_out_columns(columns, needs, 50, keep={"status", "name"}, held={"name": 12})
+    after = scroll_columns(columns, needs, 50, before, 1)
+    assert [(it.column.id, it.width) for it in after.placed] == [("status", 8), ("name", 17), ("id", 20)]
+
+
 def test_a_step_in_a_wide_table_fills_the_room_that_a_hidden_column_leaves() -> None:
     columns = tuple(column(name, name) for name in ("status", "run", "why", "cost", "took", "model"))
     needs = [ColumnNeed(width, width, width) for width in (8, 8, 20, 6, 4, 30)]

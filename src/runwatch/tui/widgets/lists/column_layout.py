@@ -204,6 +204,12 @@ def scroll_columns(
         made += 1
     if not made:
         return ColumnScroll(unscrolled, 0, None, target is not None)
+    spare = inner - _total([held.get(index, _full(needs[index])) for index in shown])
+    for index in fixed:
+        # A name that stays takes room that nothing else needs.
+        more = max(0, min(needs[index].whole - held[index], spare))
+        held[index] += more
+        spare -= more
     first = next((index for index in shown if index not in fixed), 0)
     is_left = bool(fixed) and any(index not in shown for index in range(first))
     placed = lay_out_columns(
