@@ -273,6 +273,8 @@ async def test_a_file_without_records_says_why_and_is_read_again_on_demand(
     async with opened(tmp_path, content) as driven:
         await driven.shows(said)
         assert "not opened" in driven.lines[0]
+        assert "not connected" not in driven.text
+        assert "━ not opened ━" in driven.text
         (tmp_path / "kept.ndjson").write_text(lines([run("ex_1"), run("ex_2")]))
         await driven.reaches("Runs   2", "r")
         assert "not opened" not in driven.lines[0]

@@ -443,7 +443,7 @@ class ConsoleScreen(Screen[None]):
 
     def age_span(self, state: PaneState) -> StyledSpan:
         if self.console.failure is not None and state.age_s is None:
-            return label_span("not connected", Role.BAD)
+            return label_span("not opened" if self.console.has_file else "not connected", Role.BAD)
         return pane_status(state, self.console.render_context())
 
     def offline_span(self) -> StyledSpan:
