@@ -53,7 +53,7 @@ WEBHOOKS: Final[ResourceSpec[Any]] = ResourceSpec[Webhook](
         ),
     ),
     sort=(SortKey("created"),),
-    empty="No webhooks yet. `runwatch webhooks create` notifies an address of every run that ends.",
+    empty="No webhooks yet. `runwatch webhooks create` notifies an address when runs end.",
     note="The signing secret is shown once.",
     tabs=(DetailTab(
         "deliveries", "Deliveries", "getWebhooksByWebhookIdDeliveries", Deliveries,
