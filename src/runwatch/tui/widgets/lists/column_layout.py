@@ -122,14 +122,11 @@ def lay_out_columns(
         if kept != every or _total(widths.values()) > room:
             room -= MORE_CELLS
     else:
-        if keep is None:
-            kept, raised = _choose_columns(columns, needs, room, every)
+        choices, are_kept = kept, keep is not None
+        kept, raised = _choose_columns(columns, needs, room, choices, are_kept=are_kept)
         if kept != every:
             room -= MORE_CELLS
-        if kept != every or keep is not None:
-            kept, raised = _choose_columns(
-                columns, needs, room, every if keep is None else kept, are_kept=keep is not None
-            )
+            kept, raised = _choose_columns(columns, needs, room, choices, are_kept=are_kept)
         needs = raised
         needs, rigid = _hold(columns, needs, kept, room, held)
         widths, closer = (_find_widths(columns, needs, kept, room, gap, rigid) for gap in (COLUMN_GAP, 1))
@@ -280,40 +277,28 @@ def _choose_columns(
     columns: Sequence[Column[Any]],
     needs: Sequence[ColumnNeed],
     room: int,
-    every: Sequence[int],
+    choices: Sequence[int],
     *,
-    are_kept: bool = False,
+    are_kept: bool,
 ) -> tuple[list[int], Sequence[ColumnNeed]]:
     """Return the columns that fit, and the needs of all, with at least the widths that stay whole.
 
     Args:
-        every: The columns to choose from.
+        choices: The columns to choose from.
         are_kept: Whether all of them are shown, whether they fit or not.
     """
-    coming = [index for index in every if columns[index].hide_order > 0]
+    coming = [index for index in choices if columns[index].hide_order > 0]
     coming.sort(key=lambda index: (columns[index].is_extra, -columns[index].hide_order, index))
-    left = [index for index in every if index not in coming]
+    left = [index for index in choices if index not in coming]
     staying: dict[int, int] = {}
     for index in coming:
-        asked, gap = {one: _legible(columns[one], needs[one]) for one in (*left, index)}, 1
-        if columns[index].is_extra:
-            gap, asked[index] = COLUMN_GAP, _least_of_extra(columns[index], needs[index])
-            asked |= {one: _enough(one, columns[one], needs[one]) for one in left if not columns[one].is_extra}
-            asked = {one: max(width, needs[one].head) for one, width in asked.items()}
-        asked |= {one: max(asked[one], width) for one, width in staying.items()}
-        texts = [one for one in left if not is_whole(columns[one])]
-        enough = {one: min(needs[one].whole, _enough(one, columns[one], needs[one])) for one in texts}
-        # More room for this column may leave room without it in which more is whole.
-        cells, found = 0, staying
-        while cells < (cells := _total(asked.values(), gap)) and cells > _SMALL_CELLS:
-            alone = _find_widths(columns, _raise(needs, found), left, cells, gap, ())
-            found = found | {one: width for one, width in enough.items() if alone[one] >= width}
-            asked |= {one: max(asked[one], width) for one, width in found.items()}
+        asked, gap = _ask_beside(columns, needs, left, index)
+        cells, stay = _find_whole(columns, needs, left, gap, asked, staying)
         if not columns[index].is_extra:
-            cells = min(cells, _total([needs[one].whole for one in asked]))
+            cells = min(cells, _total([needs[one].whole for one in (*left, index)]))
         if cells > room and not are_kept:
             break
-        left, staying = sorted([*left, index]), found
+        left, staying = sorted([*left, index]), stay
     while not are_kept and len(left) > FIXED_COLUMNS:
         squeezed = [
             needs[index].head if is_whole(columns[index]) else _narrowest(needs[index], BOTH_ENDS_CELLS)
@@ -325,6 +310,54 @@ def _choose_columns(
     raised = _raise(needs, staying)
     is_room = _total([_least(index, columns[index], raised[index]) for index in left], 1) <= room
     return left, raised if is_room else needs
+
+
+def _ask_beside(
+    columns: Sequence[Column[Any]], needs: Sequence[ColumnNeed], left: Sequence[int], coming: int
+) -> tuple[dict[int, int], int]:
+    """Return the least width of each column when one more comes in, and the cells between two of them."""
+    if not columns[coming].is_extra:
+        return {index: _legible(columns[index], needs[index]) for index in (*left, coming)}, 1
+    asked: dict[int, int] = {}
+    for index in (*left, coming):
+        column, need = columns[index], needs[index]
+        least = _least_of_extra(column, need) if column.is_extra else _enough(index, column, need)
+        asked[index] = max(least, need.head)
+    return asked, COLUMN_GAP
+
+
+def _find_whole(
+    columns: Sequence[Column[Any]],
+    needs: Sequence[ColumnNeed],
+    left: Sequence[int],
+    gap: int,
+    asked: Mapping[int, int],
+    staying: Mapping[int, int],
+) -> tuple[int, dict[int, int]]:
+    """Return the room that columns ask for when one more comes in, and the widths of those that stay whole then.
+
+    What is whole in that room without the new column asks for its width too. That takes more room, in which more may be
+    whole.
+
+    Args:
+        left: The columns without the new one.
+        asked: Least widths with the new one.
+        staying: Widths of columns that stayed whole when others came in.
+    """
+    stay = dict(staying)
+    asked = {index: max(width, stay.get(index, 0)) for index, width in asked.items()}
+    cells = _total(asked.values(), gap)
+    while cells > _SMALL_CELLS:
+        alone = _find_widths(columns, _raise(needs, stay), left, cells, gap, ())
+        for index in left:
+            enough = min(needs[index].whole, _enough(index, columns[index], needs[index]))
+            if not is_whole(columns[index]) and alone[index] >= enough:
+                stay[index], asked[index] = enough, max(asked[index], enough)
+        wanted = _total(asked.values(), gap)
+        if wanted == cells:
+            break
+        cells = wanted
+    return cells, stay
 
 
 def _raise(needs: Sequence[ColumnNeed], widths: Mapping[int, int]) -> Sequence[ColumnNeed]:
