@@ -244,6 +244,21 @@ async def test_a_detail_put_beside_a_list_that_needs_the_window_has_room_for_its
         await driven.shows("Events Summary Timeline Policy Result")
 
 
+async def test_a_detail_beside_a_list_has_its_lines_whole_before_the_list_has_its_widest_columns(
+    tmp_path: Path,
+) -> None:
+    made = [dict(resources.deployment(f"mdep_{n:026}").raw) for n in range(2)]
+    made[1].update(model_key="northwind/" + "m" * 24, source_id="s" * 20, upstream_ref="u" * 20)
+    offered = ScriptedService(account=account())
+    offered.say("GET", "/v1/model-deployments", Said(200, {"deployments": made, "next_cursor": None}))
+    async with console(offered, tmp_path, size=(200, 50), open_at="deployments", until="mmmm") as driven:
+        await driven.shows("northwind_direct")
+        await driven.until(lambda: detail_size(driven)[0] == 72, f"room for the lines of the detail\n{driven.text}")
+        await driven.shows("last_tested_at            2026-11-18T09:12:00Z (3d ago)")
+        await driven.press("j")
+        assert detail_size(driven)[0] == 72, "no pane moves from row to row"
+
+
 async def test_where_only_one_pane_has_room_the_keys_of_the_split_say_so(tmp_path: Path) -> None:
     async with console(service(), tmp_path, size=(80, 24), open_at="arms") as driven:
         await driven.reaches("The detail needs 100 columns or 28 rows.", "vertical_line")

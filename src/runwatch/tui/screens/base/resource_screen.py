@@ -76,6 +76,13 @@ MIN_DETAIL_CELLS: Final = 44
 list unless the user wants it beside.
 """
 
+WANTED_DETAIL_CELLS: Final = 72
+"""Width that a detail beside a list gets before the list is whole: lines with ids and times of most records are whole.
+"""
+
+MIN_LIST_CELLS: Final = 120
+"""Width that such a list keeps, that of a window in which lists show their usual columns."""
+
 DETAIL_CELLS: Final = 90
 """Width of a detail beside a list that needs little; longer lines are hard to read."""
 
@@ -146,6 +153,9 @@ class ResourceScreen(ListScreen):
 
     BESIDE_FROM: ClassVar[int] = BESIDE_FROM_CELLS
     """Width from which the detail is beside the list unless the user has put it elsewhere."""
+
+    WANTED_DETAIL: ClassVar[int] = WANTED_DETAIL_CELLS
+    """Width in which the usual lines of the detail are whole."""
 
     DETAIL_EVERY: ClassVar[int] = AGE_REFRESH_S
     """Seconds between redraws of the detail when only ages have changed."""
@@ -330,13 +340,17 @@ class ResourceScreen(ListScreen):
         return self.table.wanted_cells + _LIST_FRAME_CELLS
 
     def usual_share(self) -> float:
-        """Return the share of the width of a detail beside rows; 0 for that of the style sheet."""
+        """Return the share of the width of a detail beside rows; 0 for that of the style sheet.
+
+        It depends on the list alone, not on the record at the cursor, so that the border stays from row to row.
+        """
         if not self._total:
             return 0.0
         width = self.size.width
         left = width - self._wanted_cells
-        least = max(DETAIL_SHARE * width, MIN_DETAIL_CELLS)
-        return min(DETAIL_CELLS, left if left >= MIN_DETAIL_CELLS else least) / width
+        least = left if left >= MIN_DETAIL_CELLS else max(DETAIL_SHARE * width, MIN_DETAIL_CELLS)
+        wanted = min(self.WANTED_DETAIL, width - MIN_LIST_CELLS)
+        return min(DETAIL_CELLS, max(least, wanted)) / width
 
     @property
     def _split(self) -> PaneSplit:

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from runwatch.base.errors import RunwatchError
 from runwatch.tui.core.key_bindings import make_bindings
-from runwatch.tui.screens.base.resource_screen import ResourceScreen
+from runwatch.tui.screens.base.resource_screen import MIN_DETAIL_CELLS, ResourceScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.widgets.bars.status_bar import KeyHint
@@ -26,6 +26,9 @@ class RequestsScreen(ResourceScreen):
     BINDINGS = make_bindings("screen.copy_curl")
 
     DETAIL_EVERY: ClassVar[int] = 1
+
+    WANTED_DETAIL: ClassVar[int] = MIN_DETAIL_CELLS
+    """Its values are short, paths in the list are long."""
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(REQUESTS, source)
