@@ -235,6 +235,9 @@ class ConsoleScreen(Screen[None]):
         """Return what can be pinned here."""
         return ()
 
+    def hold_record(self) -> None:
+        """Keep the cursor on its record when newer ones come: the user does something with it."""
+
     def looked_at(self) -> PinTarget | None:
         """Return the record, filter or comparison that the user looks at."""
         return None

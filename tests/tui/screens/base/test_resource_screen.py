@@ -87,7 +87,7 @@ async def test_counts_have_signs_as_soon_as_the_list_is_too_narrow_for_their_wor
         await driven.comes("expired 1 · cancelled 1")
 
 
-@pytest.mark.parametrize("pressed", [*("full_stop", "i", "y", "V", "question_mark"), *"Dfv<>", "Timeline"])
+@pytest.mark.parametrize("pressed", [*("full_stop", "i", "y", "V", "question_mark"), *"Dbfv<>", "Timeline"])
 async def test_the_newest_run_is_followed_until_one_does_something_with_a_run(tmp_path: Path, pressed: str) -> None:
     async with console(service(), tmp_path, until="ex_live") as driven:
         table = driven.table

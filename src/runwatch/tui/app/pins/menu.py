@@ -43,6 +43,8 @@ def toggle_pin(app: NavigatingApp, board: PinBoard) -> None:
     if not targets:
         screen.refuse_key("Nothing to pin here.")
     elif len(targets) == 1:
+        if targets[0].form == "record":
+            screen.hold_record()
         _toggle(app, board, targets[0])
     else:
         items = [

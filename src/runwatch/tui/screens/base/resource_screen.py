@@ -466,6 +466,9 @@ class ResourceScreen(ListScreen):
             return ()
         return [target for target in (self._record_target(), self._filter_target()) if target is not None]
 
+    def hold_record(self) -> None:
+        self.table.leave_top()
+
     def looked_at(self) -> PinTarget | None:
         """Return the record if it is open, otherwise the filter."""
         if self._is_opened or self.query_one("#detail").has_focus_within:
