@@ -41,7 +41,7 @@ class DetailLine:
         text: The value, on as many lines as it has.
         note: What is wrong with the value; empty if nothing is.
         target: Link target, passed to the screen when the user opens the line; ``None`` if it is no link.
-        does: What opening it does, in a few words; shown only on screen.
+        does: What ``enter`` does there, in a few words; shown only on screen, in place of the sign of a link.
         hanging: Characters at the start of the text that stand before its other rows too, as a column of their own.
         level: Depth in a tree, 0 at the outermost level and outside trees. A line belongs to the nearest line before it
             with a lower level.

@@ -29,7 +29,7 @@ from runwatch.view.text.styled_text import CellText, StyledText
 
 def _its_runs(arm: Arm, _: object) -> LineTarget | None:
     kept = build_field_filter("arm", arm.id) if arm.id else ""
-    return LineTarget(ViewState("runs", filter=kept), line("runs that used it")) if kept else None
+    return LineTarget(ViewState("runs", filter=kept), line("enter lists runs that used it")) if kept else None
 
 
 def _reason(arm: Arm) -> str | None:

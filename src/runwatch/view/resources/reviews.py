@@ -20,7 +20,7 @@ from runwatch.view.text.safe_text import line
 
 def _its_repository(agent: ReviewAgent, _: object) -> LineTarget | None:
     kept = build_field_filter("repository", agent.repository) if agent.repository else ""
-    return LineTarget(ViewState("github", filter=kept), line("GitHub connection")) if kept else None
+    return LineTarget(ViewState("github", filter=kept), line("enter opens its GitHub connection")) if kept else None
 
 
 AGENTS: Final[ResourceSpec[Any]] = ResourceSpec[ReviewAgent](

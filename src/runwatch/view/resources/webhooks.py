@@ -113,7 +113,13 @@ def delivery_sections(deliveries: Sequence[Delivery], context: RenderContext, *,
         label = line(f"{status}  {ago(it.created_at, context.now)}")
         dot = f" {context.glyphs.dot} "
         lines.append(
-            DetailLine(label, line(dot.join(parts), None), role, target=target, does="deliver again" if target else "")
+            DetailLine(
+                label,
+                line(dot.join(parts), None),
+                role,
+                target=target,
+                does="enter delivers it again" if target else "",
+            )
         )
     if more:
         lines.append(text_line("", "older ones are not shown; runwatch webhooks deliveries lists all"))

@@ -148,7 +148,10 @@ class Column(Field[S]):
 
 
 class LineTarget(NamedTuple):
-    """What a detail line opens when the user follows it, and a short text for that, shown beside the value."""
+    """What a detail line opens when the user follows it, and what ``enter`` does there, shown beside the value.
+
+    Without words, the sign of a link is shown.
+    """
 
     target: object
     words: SafeText

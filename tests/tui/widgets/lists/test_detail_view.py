@@ -11,12 +11,15 @@ from textual.pilot import Pilot
 
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
 from runwatch.tui.core.rendering import label_span
-from runwatch.tui.widgets.lists.detail_layout import DetailLink
+from runwatch.tui.core.themes import ACCENT
+from runwatch.tui.widgets.lists.detail_layout import DetailLayout, DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView
 from runwatch.tui.widgets.panes.drawer import Drawer
 from runwatch.tui.widgets.panes.pane import Pane
+from runwatch.view.detail.column_plot import PlotPlace
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.copied_text import copied_json
+from runwatch.view.text.glyphs import UNICODE, Role
 from runwatch.view.text.safe_text import block, json_block, line
 from tests.tui import samples
 from tests.tui.look import Stage, lines_of, running
@@ -246,6 +249,24 @@ async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it
         view.show([field("one", "1"), field("two", "2")])
         await pilot.pause()
         assert not view.has_target
+
+
+def test_what_leads_somewhere_has_the_color_of_a_link_and_its_sign_or_words_for_what_enter_does() -> None:
+    layout = DetailLayout(60, UNICODE, "›", lambda *_: False, lambda _: PlotPlace())
+    lines = (
+        DetailLine(line("repository"), line("o/widgets"), target="there", does="enter lists them"),
+        DetailLine(line("status"), line("failed"), Role.BAD, target="there"),
+        DetailLine(line("id"), line("1")),
+    )
+    drawn = [
+        [(str(text).strip(), role) for text, role in row.pieces[1:]]
+        for row in layout.rows([DetailSection(line(""), lines)], (), ())
+    ]
+    assert drawn == [
+        [("o/widgets", ACCENT), ("enter lists them", Role.QUIET)],
+        [("failed", Role.BAD), ("›", Role.QUIET)],
+        [("1", Role.PLAIN)],
+    ]
 
 
 def rows_of(app: Stage) -> list[str]:

@@ -202,8 +202,10 @@ class DetailLayout:
         return DetailRow(pieces, part=head.key, head=head, entry=head.key)
 
     def _field_of(self, entry: DetailLine, labels: int) -> _Field:
-        note = entry.note or entry.does or (self.crumb if entry.target is not None else "")
-        return _Field(entry.label, entry.text, entry.role, note, entry.target, labels, entry, entry.hanging)
+        is_link = entry.target is not None
+        role = ACCENT if is_link and entry.role is Role.PLAIN else entry.role
+        note = entry.note or entry.does or (self.crumb if is_link else "")
+        return _Field(entry.label, entry.text, role, note, entry.target, labels, entry, entry.hanging)
 
     def _field(self, it: _Field, part: FoldKey = (), guides: _Guides | None = None) -> list[DetailRow]:
         """Return a label and its value, which begins in the column of values: beside a short label, below a long one.
