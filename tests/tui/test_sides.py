@@ -163,6 +163,9 @@ async def test_in_a_narrow_window_a_side_opens_the_detail(tmp_path: Path) -> Non
         await side(driven, "agents", "Connection")
         await driven.comes("generation")
         await driven.reaches("Patch agent", "escape")
+        await driven.reaches("Stop using its key", "X")
+        shown = next(row for row in driven.lines if "Stop using its key" in row)
+        assert "X" not in shown, "the key of all that this menu has, which opens it"
 
 
 @pytest.mark.exhaustive

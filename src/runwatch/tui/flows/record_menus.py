@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -113,7 +114,8 @@ def open_destroy(screen: RecordScreen, own: OwnActions) -> None:
         return
     usable = [action for action in found if action.enabled_when(row.subject)]
     if len(usable) > 1:
-        items = [_record_item(screen, row, action, own) for action in usable]
+        # Without its key, which is that of all of them, and opens this menu.
+        items = [replace(_record_item(screen, row, action, own), key=line("")) for action in usable]
         screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
     else:
         _run_if_enabled(screen, row, [*usable, found[-1]][0], own)
