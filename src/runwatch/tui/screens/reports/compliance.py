@@ -47,6 +47,17 @@ class ComplianceScreen(ReportScreen):
             width: 1fr;
             height: 1fr;
         }
+        &.-narrow #decisions {
+            height: auto;
+            max-height: 50%;
+        }
+        &.-narrow #decisions-text {
+            height: auto;
+            max-height: 100%;
+        }
+        &.-narrow.-full #decisions {
+            max-height: 100%;
+        }
     }
     """
 
