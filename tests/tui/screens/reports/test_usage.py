@@ -97,6 +97,21 @@ def with_days() -> ScriptedService:
     return service(usage=Said(200, usage(period={"from": "2026-11-01", "to": "2026-11-21"}, by_day=days)))
 
 
+async def test_the_account_is_read_with_the_report_that_counts_the_same_runs(tmp_path: Path) -> None:
+    told = service()
+    async with console(told, tmp_path) as driven:
+        await driven.pass_time(30)
+        before = len(told.requests("GET", "/v1/account"))
+        await driven.press("U")
+        await opened(driven)
+        await driven.pass_time(2)
+        assert len(told.requests("GET", "/v1/account")) == before + 1
+        await driven.press("greater_than_sign")
+        await driven.comes("2026-10-23 to 2026-11-21")
+        await driven.pass_time(2)
+        assert len(told.requests("GET", "/v1/account")) == before + 1, "read just now"
+
+
 @pytest.mark.exhaustive
 async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Path) -> None:
     async with console(with_days(), tmp_path, size=NARROW) as driven:

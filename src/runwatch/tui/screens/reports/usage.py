@@ -21,6 +21,7 @@ from runwatch.store.live.report_poller import REPORT_S, ReportQuery
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import label_span
 from runwatch.tui.screens.base.report_screen import ReportScreen
+from runwatch.tui.shell.console_screen import AGE_REFRESH_S
 from runwatch.tui.widgets.bars.filter_bar import FilterBar
 from runwatch.tui.widgets.bars.status_bar import KeyHint
 from runwatch.tui.widgets.lists.detail_view import DetailView
@@ -97,7 +98,7 @@ class UsageScreen(ReportScreen):
             usage.focus()
             usage.action_group()
         else:
-            self.notify_user("This period has no plot to group; one of several days may have.")
+            self.notify_user("This period has no plot to group; a longer one may have.")
 
     def action_new(self) -> None:
         """Add sample credit, the only thing to create for an account."""
@@ -112,6 +113,17 @@ class UsageScreen(ReportScreen):
     def reports_for(self, period: ReportPeriod) -> tuple[ReportQuery, ...]:
         query = tuple(period.query().items())
         return ReportQuery("getUsage", Usage, query), ReportQuery("getEvalSummary", EvalSummary, query)
+
+    def data_changed(self, kinds: frozenset[str]) -> None:
+        """Read the account again, within the requests granted, after a report that is newer: both count runs."""
+        usage, _ = self.reports_for(self.period)
+        session = self.console.session
+        if session is not None and usage.kind in kinds:
+            used_s = self.reports.state(usage.kind, REPORT_S).age_s
+            account_s = self.reports.state(Account.KIND, ACCOUNT_S).age_s
+            if used_s is not None and account_s is not None and account_s - used_s > AGE_REFRESH_S:
+                session.live.scheduler.run_soon(Account.KIND)
+        super().data_changed(kinds)
 
     def draw(self) -> None:
         self._draw_account()
