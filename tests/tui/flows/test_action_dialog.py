@@ -144,7 +144,10 @@ async def test_an_address_without_https_is_taken_and_its_field_says_what_becomes
         await driven.shows("Accepted, but its test fails")
         await driven.press("home", *["delete"] * 4)
         await driven.type("https")
-        await driven.shows("an https URL")
+        await driven.shows("an https URL, or http")
+        await driven.type("x" * 60)
+        await driven.press("home")
+        await driven.shows("… ┃")
 
 
 async def test_fields_are_marked_so_that_they_are_seen_without_colours(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def make_address_caution(fails: str) -> Callable[[str], str]:
 
 
 ADDRESS: Final = FormField(
-    path="endpoint.url", label="address", hint="an https URL", is_required=True,
+    path="endpoint.url", label="address", hint="an https URL, or http on the service's own machine", is_required=True,
     caution=make_address_caution("its test fails"),
     option=FieldOption(name="--url", metavar="URL", help="the https address of its endpoint"),
 )  # fmt: skip

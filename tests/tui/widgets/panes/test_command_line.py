@@ -337,7 +337,7 @@ async def test_a_suggested_command_is_said_whole_in_80_columns(tmp_path: Path) -
     async with console(service(), tmp_path, size=(80, 24)) as driven:
         await driven.press("colon")
         await driven.type("compliancee")
-        await driven.shows("did you mean compliance? nothing matches")
+        await driven.shows("did you mean compliance? nothing matches ┃")
         await driven.press("enter")
         await driven.shows("✗ did you mean compliance? unknown command")
 

@@ -40,6 +40,7 @@ class FormFields(VerticalScroll, can_focus=False):
         scrollbar-size-vertical: 1;
         & .row {
             height: 1;
+            padding: 0 1 0 0;
         }
         & .label {
             width: 15;
