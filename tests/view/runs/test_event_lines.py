@@ -98,6 +98,10 @@ def shown(event: RunEvent) -> tuple[str, str, str, Role]:
             builders.event(3, "running", arm_id="arm_1", tries=2, deep={"x": 1}, more="a", most="b"),
             ("lifecycle", "", "running · arm_1  tries=2  more=a  most=b", Role.PLAIN),
         ),
+        (
+            builders.event(3, "running", artifact_id=f"sha256:{'0' * 64}"),
+            ("lifecycle", "", f"running  artifact_id=sha256:{'0' * 64}", Role.PLAIN),
+        ),
     ],
 )  # fmt: skip
 def test_each_kind_of_event_has_its_words(event: RunEvent, words: tuple[str, str, str, Role]) -> None:

@@ -36,6 +36,9 @@ SLICE_END_CELLS: Final = 5
 EXTRAS: Final = 3
 """Maximum number of additional scalar members shown in a line."""
 
+MAX_EXTRA_CELLS: Final = 80
+"""Maximum width of the value of one, which leaves a digest and its algorithm whole."""
+
 _NOTHING: Final = line("")
 
 _FRAME: Final = frozenset({"event_id", "execution_id", "slice_id", "type", "at"})
@@ -108,7 +111,7 @@ def describe_event(event: RunEvent, glyphs: Glyphs) -> StyledText:
         rest = {name: value for name, value in event.raw.items() if name not in _FRAME}
         return StyledText(line(rest or glyphs.unknown), Role.PLAIN)
     extras = [
-        f"{line(name, 24)}={line(json_text(value), 40)}"
+        f"{line(name, 24)}={line(json_text(value), MAX_EXTRA_CELLS)}"
         for name, value in event.unknown().items()
         if isinstance(value, (str, int, float))
     ]
