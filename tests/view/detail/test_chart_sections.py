@@ -29,7 +29,7 @@ def test_lines_have_their_label_bar_number_words_and_target() -> None:
     )
     assert [(entry.label, entry.text, entry.target) for entry in section.lines] == [
         ("mon", "█████████████████  10  10 runs", "there"),
-        ("tue", "████████▌           5  5 runs", None),
+        ("tue", "████████▌           5   5 runs", None),
     ]
 
 
@@ -48,7 +48,7 @@ def test_numbers_are_at_the_end_of_the_line_also_where_there_is_no_room_for_a_ba
 
 @pytest.mark.parametrize(
     ("room", "words"),
-    [(40, ["  10 runs, 2 fees", "  1 run"]), (30, ["  10 runs", "  1 run"]), (26, ["", ""])],
+    [(40, ["  10 runs, 2 fees", "   1 run"]), (30, ["  10 runs", "   1 run"]), (26, ["", ""])],
 )
 def test_numbers_of_charts_are_below_each_other_and_all_have_words_or_none(room: int, words: list[str]) -> None:
     charts = [

@@ -103,17 +103,17 @@ def test_every_check_is_in_one_line_that_leads_to_it() -> None:
 def test_a_cell_is_the_same_day_for_each_check_and_equal_names_have_their_ids() -> None:
     other = "vrf_01M64DAMW27FFA2EZCQ5SKQ91V"
     found = summary(
-        day("2026-11-16", 2, 2),
-        day("2026-11-20", 2, 2),
+        day("2026-11-16", 1, 2),
+        day("2026-11-20", 5, 10),
         day("2026-11-18", 1, 1, failures=1, verifier_id=other, activity="customer"),
     )
     (section,) = overview_section(
         found, dict.fromkeys((CHECK, other), resources.verifier(display_name="Form")), room, CONTEXT
     )
     assert [(str(entry.label), str(entry.text)) for entry in section.lines] == [
-        ("Form vrf_…Q91V", "  █    100 % of 1, 1 could not run"),
-        # The signs of links are below each other.
-        ("Form vrf_7c1e", "█   █  100 % of 4                 "),
+        ("Form vrf_…Q91V", "  █    100 % of  1, 1 could not run"),
+        # Rates, totals and the signs of links are below each other.
+        ("Form vrf_7c1e", "▄   ▄   50 % of 12                 "),
     ]
 
 

@@ -119,9 +119,15 @@ def bar_sections(
 ) -> list[DetailSection]:
     """Return a section of bars for each chart that has lines, with the numbers of all below each other.
 
-    All lines have the words behind their numbers, or the first count of them, or none.
+    All lines have the words behind their numbers, or the first count of them, or none. Counts at the beginning of these
+    words are below each other too.
     """
-    charts = [chart for chart in charts if chart.rows]
+    count_cells = max((len(_count(row)) for chart in charts for row in chart.rows), default=0)
+    charts = [
+        replace(chart, rows=[_with_aligned_count(row, count_cells) for row in chart.rows])
+        for chart in charts
+        if chart.rows
+    ]
     number_cells = max((cell_width(row.number) for chart in charts for row in chart.rows), default=0)
     fitted = [
         _fit_names([row.label for row in chart.rows], number_cells + _MARK, room_of, context.glyphs) for chart in charts
@@ -140,6 +146,16 @@ def bar_sections(
 
 def _more_cells(charts: Sequence[BarChart]) -> int:
     return max((cell_width(line(row.more)) for chart in charts for row in chart.rows), default=0)
+
+
+def _count(row: ChartRow) -> str:
+    """Return the count that the words behind a number begin with; empty if they begin with no digit."""
+    return row.more.partition(" ")[0] if row.more[:1].isdecimal() else ""
+
+
+def _with_aligned_count(row: ChartRow, cells: int) -> ChartRow:
+    count = _count(row)
+    return replace(row, more=" " * (cells - len(count)) + row.more) if count else row
 
 
 def _with_first_count(row: ChartRow) -> ChartRow:

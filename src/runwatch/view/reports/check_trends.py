@@ -119,22 +119,27 @@ def overview_section(
     first = min((day for days in by_day for day in days if day), default=None)
     longest = 0 if first is None or last is None else min(SPARK_CELLS, (last - first).days + 1)
     listed = [last - timedelta(days=back) for back in range(longest - 1, -1, -1)] if last else []
-    words = [pass_rate_text(trend) for trend in found]
+    rates = [trend.pass_rate for trend in found]
+    # Rates and totals are each below each other.
+    columns = (
+        max((len(_percent(rate)) for rate in rates if rate is not None), default=0),
+        max((len(grouped_number(trend.total)) for trend in found if trend.total), default=0),
+    )
+    words = [pass_rate_text(trend, columns) for trend in found]
     widest = max(map(len, words))
     labels, room = fit_labels(names, longest + _GAP + widest + _LINK_CELLS, room_of, context.glyphs)
     if room <= _GAP + widest + _LINK_CELLS:
         # There is no room for a day.
         labels, room = fit_labels(names, widest + _LINK_CELLS, room_of, context.glyphs)
     room -= _LINK_CELLS
-    with_days = [pass_rate_text(trend, has_days=True) for trend in found]
+    with_days = [pass_rate_text(trend, columns, has_days=True) for trend in found]
     if longest + _GAP + max(map(len, with_days)) <= room:
         words = with_days
     widest = max(map(len, words))
     cells = max(0, min(longest, room - _GAP - widest))
     lines = []
     for trend, days, label, text in zip(found, by_day, labels, words, strict=True):
-        rates = [days.get(day) for day in listed]
-        drawn = fit(draw_sparkline(rates, cells, context.glyphs, largest=1), cells)
+        drawn = fit(draw_sparkline([days.get(day) for day in listed], cells, context.glyphs, largest=1), cells)
         target = (Verifier.KIND, trend.verifier_id) if trend.verifier_id in checks else None
         if target is not None:
             # Links are padded, so that their signs are aligned.
@@ -144,10 +149,16 @@ def overview_section(
     return [DetailSection(line(f"Output checks, pass rate{by_days}"), tuple(lines))]
 
 
-def pass_rate_text(one: CheckTrend, *, has_days: bool = False) -> str:
-    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``, on demand with the days."""
+def pass_rate_text(one: CheckTrend, columns: tuple[int, int] = (0, 0), *, has_days: bool = False) -> str:
+    """Summarize a trend: ``78 % of 9, by day 60 % to 100 %, 1 could not run``, on demand with the days.
+
+    Args:
+        columns: Minimum widths of the rate and of the total.
+    """
     rate = one.pass_rate
-    words = [] if rate is None else [f"{_percent(rate)} of {grouped_number(one.total)}"]
+    words = (
+        [] if rate is None else [f"{_percent(rate).rjust(columns[0])} of {grouped_number(one.total).rjust(columns[1])}"]
+    )
     days = [day.pass_rate for day in one.days if day.pass_rate is not None]
     if has_days and days and min(days) != max(days):
         words.append(f"by day {_percent(min(days))} to {_percent(max(days))}")
