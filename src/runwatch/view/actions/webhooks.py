@@ -40,7 +40,8 @@ ADD_WEBHOOK: Final = ResourceAction[None](
         confirm_label="Add it",
         cancel_label="Do not add one",
         fields=(
-            FormField(path="url", label="address", hint="an https URL, up to 2,000 characters", is_required=True,
+            FormField(path="url", label="address", is_required=True,
+                hint="an https URL, or http on the service's own machine; up to 2,000 characters",
                 caution=make_address_caution("its deliveries fail"),
                 option=FieldOption(name="--url", metavar="URL", help="the address to notify when runs end")),
             FormField(path="event_types", label="events", kind="list", is_required=True,
