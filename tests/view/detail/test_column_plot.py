@@ -49,6 +49,17 @@ def test_the_last_day_is_chosen_first_and_told_with_the_ends_the_most_and_the_le
     assert legend == "by part: █ usage 4.0000   ▒ fee 4.0000"
 
 
+def test_a_divided_column_is_as_high_as_an_undivided_one_and_a_part_below_half_a_row_has_none() -> None:
+    sizes = [(40, 20, 10, 10), (8, 4, 3, 0), (1, 12, 0, 6), (1, 1, 1, 1)]
+    parts = tuple(tuple(map(Decimal, own)) for own in sizes)
+    grouping = PlotGrouping("model", tuple(map(line, "abcd")), parts)
+    plot = ColumnPlot(
+        tuple(PlotDay(f"2026-08-0{day}", sum(own), line("")) for day, own in enumerate(parts)), (grouping,)
+    )
+    rows = drawn(plot, PlotPlace(grouping=1), 4)[:8]
+    assert ["".join(column).strip() for column in zip(*rows, strict=True)] == ["▓░▒▒████", "▄█", "▇▒", "▃"]
+
+
 def test_the_choice_moves_from_end_to_end_and_no_further() -> None:
     plot, place = ColumnPlot(days(9), (PARTS,)), PlotPlace()
     for _ in range(20):
@@ -84,9 +95,11 @@ def test_the_legend_has_the_amounts_of_the_chosen_day_in_one_order_and_those_of_
     for cells, legend in (
         (90, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (d 9.0000, e 8.0000)"),
         (77, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000 (most d 9.0000)"),
-        (60, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"),
-        (54, "█ a   ▒ b   ░ c   ▓ others"),
-        (30, "█ a   ▒ b 2.0000\n░ c 1.0000   ▓ others 17.0000"),
+        (70, "█ a   ▒ b 2.0000   ░ c 1.0000   ▓ others 17.0000"),
+        (54, "█ a   ▒ b 2.0000   ░ c 1.0000\n▓ others 17.0000 (d 9.0000, e 8.0000)"),
+        (18, "█ a\n▒ b 2.0000\n░ c 1.0000\n▓ others 17.0000"),
+        (15, "█ a\n▒ b   ░ c\n▓ others"),
+        (30, "█ a   ▒ b 2.0000\n░ c 1.0000   ▓ others 17.0000\n"),
     ):
         rows = drawn(ColumnPlot(days(2), groupings), PlotPlace("2026-08-01", 1), cells)
         assert "\n".join(rows).endswith(f"\nby model: {legend}")

@@ -16,7 +16,7 @@ from runwatch.view.detail.plots import (
     Value,
     column_width,
     draw_column_chart,
-    draw_stack,
+    draw_parts,
     largest_value,
 )
 from runwatch.view.text.format import counted, money
@@ -27,7 +27,7 @@ COLUMN_ROWS: Final = 5
 """Height of the columns, in rows."""
 
 DIVIDED_ROWS: Final = 8
-"""Height of columns that are divided into parts, each of which has a row at least."""
+"""Height of columns that are divided into parts, each of which has whole rows."""
 
 OTHERS: Final = line("others")
 _MARGIN: Final = 2
@@ -149,63 +149,69 @@ class ColumnPlot:
     def _stacks(
         self, days: Sequence[PlotDay], parts: Sequence[Sequence[Decimal]], cells: int, glyphs: Glyphs
     ) -> list[SafeText]:
+        """Draw columns as high as undivided ones. A row that is not full has no pattern, so it is of no part."""
         width, gap = column_width(len(self.days), cells)
-        largest = self._largest
-        columns = draw_column_chart([day.value for day in days], DIVIDED_ROWS, cells, glyphs, largest=largest)
+        columns = draw_column_chart([day.value for day in days], DIVIDED_ROWS, cells, glyphs, largest=self._largest)
         (full,) = draw_column_chart([1], 1, 1, glyphs)
-        stacks = [draw_stack(own, largest, DIVIDED_ROWS, glyphs) for own in parts]
-        rows = []
-        for level, row in enumerate(columns):
-            drawn = []
-            for number, stack in enumerate(stacks):
-                x = number * (width + gap)
-                # A day that fills no whole cell is not divided: a cell for each part would be far too much.
-                is_divided = columns[-1][x] == full and bool(stack.strip())
-                drawn.append(stack[DIVIDED_ROWS - 1 - level] * width if is_divided else row[x : x + width])
-            rows.append(line((" " * gap).join(drawn), None))
-        return rows
+        divided = []
+        for number, own in enumerate(parts):
+            x = number * (width + gap)
+            upwards = [row[x : x + width] for row in reversed(columns)]
+            stack = draw_parts(own, sum(glyph.startswith(full) for glyph in upwards), glyphs)
+            divided.append([pattern * width for pattern in stack] + upwards[len(stack) :])
+        return [line((" " * gap).join(each), None) for each in zip(*divided, strict=True)][::-1]
 
     def _legend(self, grouping: PlotGrouping | None, chosen: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
         """Return the rows that say what each pattern means, with its amount on the chosen day; or how days can be
         grouped.
 
-        It has the rows that its names need, in the same order on every day, so that neither they nor what is below
-        them moves. In them are the amounts, and what the others consist of, if there is room.
+        It has the rows that its names and amounts need on any day, in the same order on every day, so that neither
+        they nor what is below them moves. In them is what the others consist of, if there is room.
         """
         if grouping is None:
             words = f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}"
             return [truncate(line(words), cells, glyphs.ellipsis)]
-        is_partial = self.days[chosen].is_partial
-        is_known = self.days[chosen].value is not None
-        least = f"{glyphs.at_least} " if is_partial else ""
-
-        def name_and_value(name: SafeText, value: Decimal | None) -> str:
-            return line(name, 24) + (f" {least}{money(value, is_part=is_partial)}" if value else "")
-
-        own = (grouping.parts[chosen] if is_known else ()) or (None,) * len(grouping.series)
-        every = list(zip(glyphs.patterns, grouping.series, own, strict=False))
-        others = [name_and_value(*one) for one in grouping.others[chosen]] if grouping.others and is_known else []
-        insides = [
-            f" ({'most ' * (count < len(others))}{', '.join(others[:count])})" if count else ""
-            for count in range(len(others), -1, -1)
-        ]
 
         def wrapped(entries: Iterable[str]) -> list[SafeText]:
             first, *others = entries
             return _wrap([f"by {grouping.name}: {first}", *others], "   ", cells)
 
-        named = zip(glyphs.patterns, grouping.series, strict=False)
-        count = len(wrapped(f"{pattern} {name_and_value(name, None)}" for pattern, name in named))
-        for inside in insides:
-            rows = wrapped(
-                f"{pattern} {name_and_value(name, value)}{inside if name == OTHERS else ''}"
-                for pattern, name, value in every
-            )
-            if len(rows) <= count and max(map(cell_width, rows)) <= cells:
+        def rows_of(day: int, inside: str = "") -> list[SafeText]:
+            entries = self._legend_entries(grouping, day, glyphs)
+            return wrapped(f"{entry}{inside if name == OTHERS else ''}" for name, entry in entries)
+
+        def fits(rows: Sequence[SafeText]) -> bool:
+            return max(map(cell_width, rows)) <= cells
+
+        names = wrapped(
+            f"{pattern} {line(name, 24)}" for pattern, name in zip(glyphs.patterns, grouping.series, strict=False)
+        )
+        count = max([len(names), *(len(rows) for rows in map(rows_of, range(len(self.days))) if fits(rows))])
+        is_known = self.days[chosen].value is not None
+        others = grouping.others[chosen] if grouping.others and is_known else ()
+        amounts = [self._amount(name, value, chosen, glyphs) for name, value in others]
+        for inside in range(len(amounts), -1, -1):
+            most = "most " * (inside < len(amounts))
+            rows = rows_of(chosen, f" ({most}{', '.join(amounts[:inside])})" if inside else "")
+            if len(rows) <= count and fits(rows):
                 break
         else:
-            rows = wrapped(f"{pattern} {name_and_value(name, None)}" for pattern, name, _ in every)
+            rows = names
         return [truncate(row, cells, glyphs.ellipsis) for row in rows] + [line("")] * (count - len(rows))
+
+    def _legend_entries(self, grouping: PlotGrouping, day: int, glyphs: Glyphs) -> list[tuple[SafeText, str]]:
+        """Return each of the series with its pattern, its name and its amount on a day, if it has one."""
+        is_known = self.days[day].value is not None
+        own = (grouping.parts[day] if is_known else ()) or (None,) * len(grouping.series)
+        return [
+            (name, f"{pattern} {self._amount(name, value, day, glyphs)}")
+            for pattern, name, value in zip(glyphs.patterns, grouping.series, own, strict=False)
+        ]
+
+    def _amount(self, name: SafeText, value: Decimal | None, day: int, glyphs: Glyphs) -> str:
+        is_partial = self.days[day].is_partial
+        least = f"{glyphs.at_least} " if is_partial else ""
+        return line(name, 24) + (f" {least}{money(value, is_part=is_partial)}" if value else "")
 
     def _axis(self, seen: ColumnsInSight, width: int, cells: int, glyphs: Glyphs) -> list[SafeText]:
         """Format the first and the last day in sight, and what there is in all days: between them, or on rows below

@@ -1,8 +1,8 @@
 """Terminal charts: bars with labels and numbers, sparklines, and columns by day.
 
 Every function returns safe text of at most the given width, in the given glyphs. An unknown value is a gap, never zero;
-zero is drawn as zero; anything above zero shows at least the smallest mark, however small. A negative value has no
-length; the number beside it shows its sign.
+zero is drawn as zero; anything above zero shows at least the smallest mark, however small, except a part of a divided
+value. A negative value has no length; the number beside it shows its sign.
 """
 
 from __future__ import annotations
@@ -35,17 +35,27 @@ def pattern_legend(names: Sequence[str], glyphs: Glyphs) -> SafeText:
 def draw_stack(parts: Sequence[Value], largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
     """Draw parts of a value one after another in exactly ``cells`` cells, each in its pattern.
 
-    A part above zero has at least one cell, as long as there is room.
+    All together are as long as a bar of whole cells.
     """
-    known = [max(Decimal(0), Decimal(part)) if part is not None else Decimal(0) for part in parts]
-    filled = max(_part(sum(known, Decimal(0)), largest, cells), min(cells, sum(part > 0 for part in known)))
-    sizes = [_part(part, sum(known, Decimal(0)), filled) for part in known]
-    while sum(sizes) != filled and any(sizes):
-        # Rounding goes to the largest part, where it is the smallest error.
-        most = max(range(len(sizes)), key=lambda number: (sizes[number], known[number]))
-        sizes[most] += 1 if sum(sizes) < filled else -1
-    drawn = "".join(pattern * size for pattern, size in zip(glyphs.patterns, sizes, strict=False))
-    return fit(line(drawn, None), max(0, cells))
+    filled = _part(sum(map(_length, parts), Decimal(0)), largest, cells)
+    return fit(draw_parts(parts, filled, glyphs), max(0, cells))
+
+
+def draw_parts(parts: Sequence[Value], cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
+    """Divide ``cells`` cells among parts, each in its pattern; empty if none is above zero.
+
+    Cells left over go to the largest remainders, so a small part may have none.
+    """
+    known = [_length(part) for part in parts]
+    total = sum(known, Decimal(0))
+    if cells < 1 or total <= 0:
+        return line("")
+    shares = [_share(part, total) * cells for part in known]
+    sizes = [int(share) for share in shares]
+    remainders = sorted(range(len(shares)), key=lambda number: (sizes[number] - shares[number], -known[number]))
+    for number in remainders[: max(0, cells - sum(sizes))]:
+        sizes[number] += 1
+    return line("".join(pattern * size for pattern, size in zip(glyphs.patterns, sizes, strict=False))[:cells], None)
 
 
 def draw_bar(value: Value, largest: Value, cells: int, glyphs: Glyphs = UNICODE) -> SafeText:
@@ -129,9 +139,17 @@ def _part(value: Value, largest: Value, steps: int) -> int:
         return 0
     if value >= largest:
         return steps
+    return max(1, min(steps, int((_share(value, largest) * steps).to_integral_value(ROUND_FLOOR))))
+
+
+def _length(value: Value) -> Decimal:
+    """Return what is drawn of a value."""
+    return Decimal(0) if value is None else max(Decimal(0), Decimal(value))
+
+
+def _share(value: Decimal | int, total: Decimal | int) -> Decimal:
     # Round first, so amounts of a thousand digits divide as fast as others.
-    share = _SHARES.divide(_SHARES.plus(Decimal(value)), _SHARES.plus(Decimal(largest)))
-    return max(1, min(steps, int((share * steps).to_integral_value(ROUND_FLOOR))))
+    return _SHARES.divide(_SHARES.plus(Decimal(value)), _SHARES.plus(Decimal(total)))
 
 
 def largest_value(values: Sequence[Value]) -> Value:
