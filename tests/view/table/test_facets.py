@@ -13,7 +13,7 @@ from runwatch.view.resources.models import MODELS
 from runwatch.view.resources.receipts import RECEIPTS
 from runwatch.view.resources.runs import RUNS
 from runwatch.view.spec.resource import ResourceSpec
-from runwatch.view.table.facets import FacetValue, count_facets, is_facet_active, toggle_facet
+from runwatch.view.table.facets import MAX_READ_CELLS, FacetValue, count_facets, is_facet_active, toggle_facet
 from runwatch.view.table.rows import build_rows
 from tests.support import resources
 from tests.support.builders import run
@@ -74,7 +74,7 @@ def test_a_facet_says_what_the_cells_say() -> None:
 
 
 def test_a_facet_says_each_thing_that_cells_say_of_one_value() -> None:
-    packets = (None, {"verdict": "no_verdict"})
+    packets = (*[None] * MAX_READ_CELLS, {"verdict": "no_verdict"})
     receipts = [live_receipt(f"ex_{n}", decision_packet=packet) for n, packet in enumerate(packets)]
     status, verdict = count_facets(build_rows(RECEIPTS, receipts, CONTEXT), ("status", "verdict"))
     assert [(value.term, value.text) for value in status.values] == [
@@ -82,7 +82,7 @@ def test_a_facet_says_each_thing_that_cells_say_of_one_value() -> None:
     ]
     assert (verdict.title, [(value.term, value.text) for value in verdict.values]) == (
         "review",
-        [("verdict=no_verdict", "no verdict"), ("!has:verdict", "none")],
+        [("!has:verdict", "none"), ("verdict=no_verdict", "no verdict")],
     )
 
 

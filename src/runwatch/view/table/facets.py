@@ -16,7 +16,9 @@ MAX_LABEL_WORDS: Final = 3
 """How many things that cells say of one value its label says."""
 
 MAX_READ_CELLS: Final = 20
-"""Cells of a value that are read for its words; more would take longer and say the same."""
+"""Cells of a value that are read for its words, besides those of rows that are the first with all their values; more
+would take longer and say the same.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,23 @@ class FacetCounts:
         self._counted: dict[str, Counter[str | None]] = {field: Counter() for field in fields}
         self._words: dict[tuple[str, str | None], set[str]] = {}
         self._titles: dict[str, str] = {}
+        self._combinations: set[tuple[tuple[str | None, ...], ...]] = set()
 
     def add(self, row: RecordRow[Any]) -> None:
         if not self._titles:
             self._titles = {field: row.facet_title(field) for field in self._counted}
+        found = {field: row.value(field) for field in self._counted}
+        values = {field: tuple(_values(value)) for field, value in found.items()}
+        # What a cell says may depend on another field, as a status does on a verdict.
+        is_first = (combination := tuple(values.values())) not in self._combinations
+        self._combinations.add(combination)
         for field, counter in self._counted.items():
-            value = row.value(field)
-            counter.update(values := _values(value))
-            if not isinstance(value, (list, tuple)) and counter[values[0]] <= MAX_READ_CELLS:
+            counter.update(values[field])
+            first = values[field][0]
+            if not isinstance(found[field], (list, tuple)) and (is_first or counter[first] <= MAX_READ_CELLS):
                 words = row.value_words(field)
                 if words is not None and words != row.context.glyphs.nothing:
-                    self._words.setdefault((field, values[0]), set()).add(words)
+                    self._words.setdefault((field, first), set()).add(words)
 
     def facets(self) -> list[Facet]:
         """Return the fields that any row was counted for, in their order."""
