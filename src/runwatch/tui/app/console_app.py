@@ -695,6 +695,7 @@ class ConsoleApp(NavigatingApp):
         if isinstance(screen, ConsoleScreen):
             screen.update_header(recount=recount)
             screen.tick()
+            screen.follow_overlays()
             return
         from runwatch.tui.widgets.panes.dialog import Dialog
 

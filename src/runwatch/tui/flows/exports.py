@@ -60,14 +60,19 @@ def open_export_menu(screen: RecordScreen, more: Sequence[MenuItem] = ()) -> Non
     if not count and not more:
         screen.refuse_key("No rows to export.")
         return
-    what = _chosen_text(screen, count)
-    items = [
-        MenuItem(line(form), partial(export_rows, screen, form), line(f"{what}: {format_title(form, screen.spec)}"))
-        for form in FILE_FORMATS
-    ]
+
+    def items() -> list[MenuItem]:
+        count = len(screen.rows_to_export())
+        what = _chosen_text(screen, count)
+        forms = [
+            MenuItem(line(form), partial(export_rows, screen, form), line(f"{what}: {format_title(form, screen.spec)}"))
+            for form in FILE_FORMATS
+        ]
+        return [*more, *(forms if count else ())]
+
     rest = "`:export FILE` writes the rows to a path of your own" if count else ""
     title = (label_span("Export   ", Role.PLAIN), label_span(rest))
-    screen.open_overlay(Menu(title, [*more, *(items if count else ())], id="export-menu"))
+    screen.open_overlay(Menu(title, items(), id="export-menu", now=items))
 
 
 def _chosen_text(screen: RecordScreen, count: int) -> str:

@@ -43,25 +43,28 @@ def open_copy_menu(screen: RecordScreen) -> None:
     if row is None:
         screen.nothing_to_copy()
         return
-    console = screen.console
-    offered = list_copy_options(
-        screen.spec,
-        row.subject,
-        is_foreign=console.has_file,
-        socket=console.local_socket,
-        program=console.launch.program,
-        find_body=console.find_sent_body,
-    )
-    found = [*offered, *screen.copies_in_focus()]
-    items = [
-        MenuItem(
-            copy.what,
-            partial(screen.post_message, CopyRequested(copy.what, copy.text, several_lines=True)),
-            _first_line(copy.text, console.glyphs.ellipsis),
+    console, focused = screen.console, [*screen.copies_in_focus()]
+
+    def items() -> list[MenuItem]:
+        offered = list_copy_options(
+            screen.spec,
+            (_row_now(screen, row.key) or row).subject,
+            is_foreign=console.has_file,
+            socket=console.local_socket,
+            program=console.launch.program,
+            find_body=console.find_sent_body,
         )
-        for copy in found
-    ]
-    screen.open_overlay(Menu(_title(screen, row, "Copy"), items, id="copy-menu", is_about_record=True))
+        return [
+            MenuItem(
+                copy.what,
+                partial(screen.post_message, CopyRequested(copy.what, copy.text, several_lines=True)),
+                _first_line(copy.text, console.glyphs.ellipsis),
+            )
+            for copy in (*offered, *focused)
+        ]
+
+    menu = Menu(_title(screen, row, "Copy"), items(), id="copy-menu", now=items, is_about_record=True)
+    screen.open_overlay(menu)
 
 
 def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
@@ -77,17 +80,19 @@ def open_action_menu(screen: RecordScreen, own: OwnActions) -> None:
     if row is None:
         screen.open_more_keys()
         return
-    actions = [
-        *(_record_item(screen, row, action, own) for action in screen.spec.actions),
-        *_command_item(screen, row, screen.spec.actions),
-        *_create_items(screen),
-    ]
-    items = [
-        *(item for item in actions if item.disabled_reason is None or not has_file),
-        *_key_items(screen, row),
-        *_rest_items(screen, row),
-    ]
-    screen.open_overlay(Menu(_title(screen, row, "Actions"), items, id="action-menu", is_about_record=True))
+    keys = [*_key_items(screen, row), *_rest_items(screen, row)]
+
+    def items() -> list[MenuItem]:
+        now = _row_now(screen, row.key) or row
+        actions = (
+            *(_record_item(screen, now, action, own) for action in screen.spec.actions),
+            *_command_item(screen, now, screen.spec.actions),
+            *_create_items(screen),
+        )
+        return [*(item for item in actions if item.disabled_reason is None or not has_file), *keys]
+
+    menu = Menu(_title(screen, row, "Actions"), items(), id="action-menu", now=items, is_about_record=True)
+    screen.open_overlay(menu)
 
 
 def open_create_menu(screen: RecordScreen) -> None:
@@ -142,11 +147,17 @@ def _run_if_enabled(screen: RecordScreen, row: RecordRow[Any], action: ResourceA
 
 def _run_chosen(screen: RecordScreen, key: str, action: ResourceAction[Any], own: OwnActions) -> None:
     """Run a chosen action; the record is looked up again, because it may have changed."""
-    row = next((row for row in screen.table.rows if row.key == key), None)
-    if isinstance(row, RecordRow):
+    row = _row_now(screen, key)
+    if row is not None:
         _run_if_enabled(screen, row, action, own)
     else:
         screen.notify_user(_GONE, Role.WARN)
+
+
+def _row_now(screen: RecordScreen, key: str) -> RecordRow[Any] | None:
+    """Return the row of a record as it is now; ``None`` if it is not listed any more."""
+    row = next((row for row in screen.table.rows if row.key == key), None)
+    return row if isinstance(row, RecordRow) else None
 
 
 def _run_key(screen: RecordScreen, key: str, node: DOMNode, handler: str) -> None:

@@ -515,6 +515,13 @@ class ConsoleScreen(Screen[None]):
         self.console.key_queue.pause_for(overlay)
         self.mount(overlay)
 
+    def follow_overlays(self) -> None:
+        """Called every second, because what a menu says of a record or a list may change while it is open."""
+        from runwatch.tui.widgets.panes.overlay import Overlay
+
+        for overlay in self.query(Overlay):
+            overlay.follow()
+
     def open_overlay_when_loaded(self, make: Callable[[], Awaitable[Overlay]], name: str) -> None:
         """Make an overlay once its content is loaded, and open it; keys typed from now on go to it."""
         keyboard = self.console.key_queue

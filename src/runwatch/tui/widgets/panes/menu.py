@@ -64,6 +64,8 @@ class Menu(ModalOverlay):
         start: Index of the item under the cursor at first.
         again: Returns the items again after a choice, for items that are marked and unmarked. The menu then stays open
             and calls the item's target.
+        now: Returns the items as they are now, for items that say what may change; asked every second. ``None`` if
+            nothing in them does.
         mark: Called with the index of the item at the cursor by the key that marks; returns the items again, and the
             index to go to. ``None`` if nothing can be marked.
         highlighted: Called with the index of the item that the cursor has moved to.
@@ -85,6 +87,7 @@ class Menu(ModalOverlay):
         start: int = 0,
         id: str | None = None,
         again: Callable[[], Sequence[MenuItem]] | None = None,
+        now: Callable[[], Sequence[MenuItem]] | None = None,
         mark: Callable[[int], tuple[Sequence[MenuItem], int]] | None = None,
         highlighted: Callable[[int], object] = lambda index: None,
         cancelled: Callable[[], object] = lambda: None,
@@ -95,6 +98,7 @@ class Menu(ModalOverlay):
         self._items = tuple(items)
         self._start = start
         self._again = again
+        self._now = now
         self._mark = mark
         self.highlighted = highlighted
         self._cancelled = cancelled
@@ -113,6 +117,15 @@ class Menu(ModalOverlay):
             lines.focus()
             lines.move_cursor(self._start)
             self.watch(lines, "scroll_y", self._count_rows_later, init=False)
+
+    def follow(self) -> None:
+        """Show the items as they are now; the cursor stays on its item if it can."""
+        if self._now is None or self.is_leaving:
+            return
+        items = tuple(self._now())
+        for lines in self.query(_Items):
+            lines.follow(items)
+        self._count_rows_later()
 
     def on_resize(self, event: events.Resize) -> None:
         self._count_rows_later()
@@ -169,7 +182,7 @@ class Menu(ModalOverlay):
     def action_step(self, step: int) -> None:
         """Move to the next item, wrapping around."""
         lines = self.query_one(_Items)
-        lines.move_cursor((lines.cursor + step) % len(self._items))
+        lines.move_cursor((lines.cursor + step) % lines.line_count())
 
 
 class _Items(LineList, inherit_bindings=False):
@@ -188,6 +201,17 @@ class _Items(LineList, inherit_bindings=False):
         self._items = tuple(items)
         self.set_size()
         self.refresh()
+
+    def follow(self, items: Sequence[MenuItem]) -> None:
+        """Show the items if they look different, and keep the cursor at its label."""
+        if [_look_of(item) for item in items] == [_look_of(item) for item in self._items]:
+            return
+        label = self._items[self.cursor].label
+        same = [index for index, item in enumerate(items) if item.label == label]
+        # Two items may have one label; nearer is the one that the cursor is on.
+        cursor = min(same, key=lambda index: abs(index - self.cursor), default=min(self.cursor, len(items) - 1))
+        self.show(items)
+        self.move_cursor(cursor)
 
     def line_count(self) -> int:
         return len(self._items)
@@ -260,6 +284,10 @@ class _Items(LineList, inherit_bindings=False):
         menu = self.parent
         assert isinstance(menu, Menu)
         menu.choose(self._items[self.cursor])
+
+
+def _look_of(item: MenuItem) -> tuple[SafeText, ...]:
+    return item.label, _text_beside(item), item.key
 
 
 def _text_beside(item: MenuItem) -> SafeText:

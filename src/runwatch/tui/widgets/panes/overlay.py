@@ -53,6 +53,9 @@ class Overlay(Pane):
             self.screen.set_focus(self.before)
         self.remove()
 
+    def follow(self) -> None:
+        """Show what has changed meanwhile; called every second."""
+
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Close if the user clicks elsewhere, but not if the terminal loses the focus, which blurs every widget.
 
