@@ -194,14 +194,17 @@ async def test_a_kept_draft_says_so_and_q_leaves_the_form_for_the_runs(tmp_path:
 
 
 @pytest.mark.exhaustive
-async def test_a_cancel_dialog_follows_the_run_and_the_age_of_the_data(tmp_path: Path) -> None:
+async def test_the_dialog_that_cancels_a_run_which_has_ended_meanwhile_only_closes(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, size=SIZE) as driven:
         await on_run(driven, noon.LIVE)
         await driven.reaches("(● running, ", "X")
         stored = driven.session.store.collection(driven.session.scope.profile, Run.KIND).by_id[noon.LIVE]
         store_record(driven.session, Run({**stored.record.raw, "status": "completed"}))
         driven.app._tick()
-        await driven.shows("(✓ completed, ")
+        await driven.shows("(✓ completed, ", "There is nothing left to cancel.")
+        await driven.press("f9")
+        await driven.opens(RunsScreen, "enter")
+        assert driven.service.requests("POST") == []
 
 
 async def test_every_view_of_a_run(tmp_path: Path) -> None:

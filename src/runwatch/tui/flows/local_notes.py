@@ -86,7 +86,7 @@ class NoteEditor(Overlay):
     """
 
     def __init__(self, console: Console, title: SafeText, texts: Mapping[str, str], keep: SaveNotes) -> None:
-        keys = "enter saves  tab moves  esc cancels" if len(texts) > 1 else "enter saves  esc cancels"
+        keys = "enter saves  tab moves  esc closes" if len(texts) > 1 else "enter saves  esc closes"
         super().__init__(edge=BorderText(title=title, age=_LOCAL, counters=(label_span(keys),)), id="note-editor")
         self._writer: Final = console
         self._texts: Final = texts

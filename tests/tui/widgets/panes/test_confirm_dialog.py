@@ -50,7 +50,7 @@ async def test_the_whole_dialog() -> None:
         assert rows[10] == "production profile: type the number of runs ▸"
         assert rows[11] == "Keep them running      Cancel 6 runs"
         assert rows[12].startswith("┗━ data is 2s old ━")
-        assert rows[12].endswith("━ tab moves  f9 sends  esc cancels ━┛")
+        assert rows[12].endswith("━ tab moves  f9 sends  esc closes ━┛")
 
 
 async def test_the_records_take_as_many_rows_as_there_are() -> None:
@@ -144,6 +144,20 @@ async def test_one_key_sends_from_anywhere_once_the_button_would() -> None:
         await pilot.pause()
         assert app.sent.times == 1
         assert "f9 sends" not in text_of(app)
+
+
+async def test_a_dialog_in_which_nothing_is_left_to_do_only_closes() -> None:
+    async with running(Stage(), (100, 30)) as (app, pilot):
+        order = samples.cancel_six()
+        order = replace(order, make_updated=lambda: replace(order, sentence=line("All have ended."), is_over=True))
+        dialog = await opened(app, pilot, order)
+        dialog.show_header(samples.header())
+        await pilot.pause()
+        rows = [row.strip("┃ ") for row in lines_of(app) if row.strip("┃ ")]
+        assert rows[2] == "All have ended."
+        assert rows[3].split() == ["8f21…9b7e", "●", "running", "0:42"]
+        assert (rows[-2], focused(app)) == ("[ Close ]", "dialog-keep")
+        assert rows[-1].endswith("━ tab moves  y copies  esc closes ━┛")
 
 
 async def test_a_production_profile_asks_for_the_right_words_first() -> None:

@@ -152,7 +152,7 @@ class AddRunsDialog(Dialog[str | None]):
         yield from super().compose()
         title = line(f"Add runs on {line(self._session.target.profile)}")
         shown = get_app(self).keys.shown
-        keys = f"{shown('dialog.send')} adds  {shown('text.editor')} editor  esc cancels"
+        keys = f"{shown('dialog.send')} adds  {shown('text.editor')} editor  esc closes"
         with Pane(edge=BorderText(title=title, counters=(label_span(keys),))):
             yield Static(to_content(line(_HELP), Role.QUIET))
             yield _Paste(id="ids")

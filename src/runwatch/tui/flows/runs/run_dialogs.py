@@ -82,12 +82,19 @@ def _build_cancel_dialog(
 
     def make_updated() -> DialogText:
         known = [as_known_now(session, run) for run in runs]
+        is_over = all(run.is_final for run in known)
+        named = f"{noun}{'' if many else f' ({_run_text(screen, known[0])})'}"
+        subject = f"All {named} have" if many else f"Run {named.removeprefix('run ')} has"
+        sentence = (
+            f"{subject} ended in the meantime. There is nothing left to cancel."
+            if is_over
+            else f"Cancels {named}. A provider call already under way is not reversed; a run that has ended in the"
+            f" meantime stays as it is.{_left_out(len(ended))}"
+        )
         return replace(
             text,
-            sentence=line(
-                f"Cancels {noun}{'' if many else f' ({_run_text(screen, known[0])})'}. A provider call already under"
-                f" way is not reversed; a run that has ended in the meantime stays as it is.{_left_out(len(ended))}"
-            ),
+            sentence=line(sentence),
+            is_over=is_over,
             rows=_run_rows(screen, known) if many else (),
             age=list_age(session, Run),
         )

@@ -355,4 +355,4 @@ class _Suggestions(LineList, inherit_bindings=False):
 _INPUT_CELLS: Final = 4
 """Cells of the mark before the input, its cursor, and a gap."""
 
-_KEYS: Final = (label_span("enter runs it  tab completes  esc cancels"),)
+_KEYS: Final = (label_span("enter runs it  tab completes  esc closes"),)

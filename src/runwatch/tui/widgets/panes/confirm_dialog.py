@@ -101,6 +101,7 @@ class DialogText:
             the response has come.
         is_destructive: Whether it ends or deletes something, so that its button is red.
         warning: Why sending this may do the same twice; ``None`` for no warning.
+        is_over: Whether nothing is left to do, so that the dialog can only be closed; the sentence says why.
         make_updated: Returns this text with the state and the age of the data as they are now, asked every second;
             ``None`` if nothing in it changes.
     """
@@ -121,6 +122,7 @@ class DialogText:
     shows_secret: bool = False
     is_destructive: bool = False
     warning: SafeText | None = None
+    is_over: bool = False
     make_updated: Callable[[], DialogText] | None = None
 
 
@@ -294,6 +296,11 @@ class ConfirmDialog(Dialog[None]):
             rows.follow(text.rows)
         if text.age is not None and not self._has_notice:
             self.query_one(Pane).set_border_text(age=text.age)
+        if text.is_over and self.state == "asking":
+            self.query(f".{_REQUEST}").add_class("-hidden")
+            for rows in self.query(_Outcomes):
+                rows.unsent_outcome = ()
+            self._end("done")
 
     def show_facts(self, facts: StyledSpans) -> None:
         """Show facts below the sentence, such as the record's dependents; may be called after the dialog opened."""
@@ -515,7 +522,7 @@ class ConfirmDialog(Dialog[None]):
         sends = f"{keys.shown('dialog.send')} sends  " if self.state == "asking" else ""
         again = f"{keys.shown('dialog.ask_again')} retries  " if self._can_ask_again and not self._is_held else ""
         copies = "" if isinstance(self.focused, LineInput) else "y copies  "
-        return (label_span(f"tab moves  {sends}{again}{copies}esc {'cancels' if sends else 'closes'}"),)
+        return (label_span(f"tab moves  {sends}{again}{copies}esc closes"),)
 
     def _enter(self, state: DialogState, leave: str, *outcome: StyledSpan) -> None:
         self.state = state
@@ -559,6 +566,7 @@ class _Outcomes(LineList):
         super().__init__(id="dialog-rows")
         self._dialog_rows = tuple(rows)
         self._outcomes: dict[str, tuple[StyledSpan, ...]] = {}
+        self.unsent_outcome: tuple[StyledSpan, ...] = (WAITING,)
 
     def follow(self, rows: Sequence[DialogRow]) -> None:
         """Show the same records as they are now."""
@@ -575,7 +583,7 @@ class _Outcomes(LineList):
     def draw_line(self, index: int, part: int, width: int, style: Style) -> list[Segment]:
         row = self._dialog_rows[index]
         mark = get_app(self).glyphs.ellipsis
-        outcome = self._outcomes.get(row.key, (WAITING,))
+        outcome = self._outcomes.get(row.key, self.unsent_outcome)
         room = max(0, width - 2 - min(OUTCOME_CELLS, spans_width(outcome)) - 2)
         shown = cut_spans(to_spans(row.text), room, mark)
         return [
