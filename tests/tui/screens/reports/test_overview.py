@@ -24,6 +24,7 @@ from tests.support.scripted import Said, ScriptedService
 from tests.tui import noon
 from tests.tui.console import NARROW, WIDE, Driven, console
 from tests.tui.golden import check_golden
+from tests.tui.look import lines_of
 
 UTC: Final = 'time = "utc"\n'
 SIZES: Final = (NARROW, (120, 36), WIDE)
@@ -170,6 +171,21 @@ async def test_runs_leave_the_hour_as_time_goes_by(tmp_path: Path) -> None:
         await opened(driven, until="enter on a number opens its list")
         await driven.pass_time(60)
         await driven.shows("Nothing ended in the last hour.")
+
+
+async def test_header_and_pane_count_requests_at_the_same_moment(tmp_path: Path) -> None:
+    async with console(quiet(), tmp_path, size=WIDE, open_at="overview") as driven:
+        await opened(driven, until="No runs yet")
+        counts = set()
+        for second in range(8):
+            await driven.pass_time(5)
+            driven.app._tick(recount=second % 4 == 1)
+            await driven.pilot.pause()
+            shown = re.findall(r"(\d+) of 60 (?:requests/min|a minute)", "\n".join(lines_of(driven.app)))
+            assert len(shown) == 2
+            assert shown[0] == shown[1]
+            counts.add(shown[0])
+        assert len(counts) > 1
 
 
 async def test_without_a_service_it_says_what_is_wrong(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from runwatch.store.state.freshness import PaneState
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpans, label_span
 from runwatch.tui.core.workers import start_worker
-from runwatch.tui.shell.console_screen import AGE_REFRESH_S, ConsoleScreen
+from runwatch.tui.shell.console_screen import ConsoleScreen
 from runwatch.tui.sources.journal_source import JournalSource
 from runwatch.tui.sources.row_sources import FILE_STATE
 from runwatch.tui.sources.store_source import LEAST_INTERVAL_S, StoreSource, collection_state
@@ -113,7 +113,8 @@ class OverviewScreen(ConsoleScreen):
         super().__init__()
         self._counted: tuple[Sequence[object], RunCounts] = ((), RunCounts())
         self._read_at: float | None = None
-        self._seconds = 0
+        self._requests: tuple[int, int | None] | None = None
+        self._is_recounted = False
 
     # Layout.
 
@@ -177,13 +178,21 @@ class OverviewScreen(ConsoleScreen):
             self._show()
 
     def tick(self) -> None:
-        """Update ages every few seconds, and a countdown every second; counts follow what comes."""
+        """Update ages with the header's count, and a countdown every second; counts follow what comes."""
         now = self.console.clock.monotonic()
         if self._read_at is None or now - self._read_at >= JOURNAL_S:
             self._read()
-        self._seconds += 1
-        if self._waits or self._seconds % AGE_REFRESH_S == 0:
+        if self._waits or self._is_recounted:
             self._show()
+
+    def update_header(self, *, recount: bool = True) -> None:
+        """Count requests for the header and the pane at one moment: they show the same number."""
+        if recount:
+            session = self.console.session
+            budget = None if session is None else session.live.budget
+            self._requests = None if budget is None else (budget.per_minute, budget.left)
+            self._is_recounted = True
+        super().update_header(recount=recount)
 
     # User input.
 
@@ -287,6 +296,7 @@ class OverviewScreen(ConsoleScreen):
     def _show(self) -> None:
         if not self.is_mounted:
             return
+        self._is_recounted = False
         known = self._census()
         self._show_numbers(known)
         self._show_standing(known)
@@ -413,15 +423,16 @@ class OverviewScreen(ConsoleScreen):
     def _spending(self) -> AccountLimits:
         session = self.console.session
         budget = session.live.budget if session is not None else None
+        per_minute, left = self._requests or ((budget.per_minute, budget.left) if budget else (0, None))
         read = self._problems
         moments = None
         if read.state().age_s is not None:
             moments = [entry.time for entry in read.items() if entry.time is not None]
         return AccountLimits(
-            per_minute=budget.per_minute if budget else 0,
+            per_minute=per_minute,
             limit=budget.limit_rpm if budget else None,
             is_learned=budget is not None and budget.is_learned,
-            left=budget.left if budget else None,
+            left=left,
             account=next(iter(self.console.records(Account).values()), None),
             state=self._state(Account),
             problems=moments,
