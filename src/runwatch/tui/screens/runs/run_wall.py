@@ -517,7 +517,9 @@ class RunWallScreen(ConsoleScreen):
         for column in RUNS.columns:
             if column.id in {"took", "cost"} and (drawn := column.draw(facts, context)) is not None:
                 text, role = with_role(drawn)
-                cells[column.id] = (text, role)
+                # A duration says by itself what it is.
+                name = "cost " if column.id == "cost" else ""
+                cells[column.id] = (line(f"{name}{text}", None), role)
         dot = label_span(f" {glyphs.dot} ")
         offline = label_span("") if self._is_end_known(facts.id) else self.offline_span()
         waits = offline if offline[0] else label_span(self._wait_text(facts.id), Role.WARN)
