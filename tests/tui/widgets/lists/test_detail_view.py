@@ -233,6 +233,17 @@ async def test_a_drawer_shows_json_and_copies_the_exact_text() -> None:
         assert len(app.told_of(PanelClosed)) == 1
 
 
+async def test_a_drawer_is_as_high_as_its_text_up_to_half_of_the_window() -> None:
+    async with running(Stage(drawer := Drawer()), (80, 24)) as (_, pilot):
+        heights = []
+        for members in (1, 7, 40):
+            value = {f"member_{number}": number for number in range(members)}
+            drawer.show(line("event"), json_block(value), copied_json(value))
+            await pilot.pause()
+            heights.append(drawer.region.height)
+        assert heights == [8, 11, 12]
+
+
 async def test_the_cursor_stays_on_what_leads_somewhere_when_lines_come_above_it() -> None:
     leads = DetailSection(
         line("Next"), (DetailLine(line("next"), line("run it"), target="there", does="enter runs it"),)

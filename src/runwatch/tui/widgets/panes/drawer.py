@@ -12,15 +12,18 @@ from runwatch.view.text.safe_text import SafeText, block, line
 
 
 class Drawer(Pane):
-    """A pane with one text. ``y`` copies it, ``esc`` leaves."""
+    """A pane with one text, as high as the text needs, up to half of the screen. ``y`` copies it, ``esc`` leaves."""
 
     BINDINGS = make_bindings("screen.back", "screen.copy")
     DEFAULT_CSS = """
     Drawer {
-        height: 50%;
+        height: auto;
+        max-height: 50%;
         min-height: 8;
         background: $surface;
         & > DetailView {
+            height: auto;
+            max-height: 100%;
             background: $surface;
         }
     }
