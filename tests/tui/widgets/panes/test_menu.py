@@ -20,7 +20,7 @@ from runwatch.view.text.safe_text import SafeText, line
 from tests.support.builders import echo_events, echo_receipt, run
 from tests.support.scripted import ScriptedService
 from tests.tui.console import Driven, console
-from tests.tui.look import Stage, lines_of
+from tests.tui.look import Stage, lines_of, running
 
 CHOSEN: list[str] = []
 """The targets called, in their order."""
@@ -105,6 +105,24 @@ async def test_what_is_off_cannot_be_chosen() -> None:
         await pilot.press("down", "enter")
         await pilot.pause()
         assert (CHOSEN, menu.is_attached) == (["three"], False)
+
+
+async def test_an_open_menu_shows_its_items_as_they_are_now_with_the_cursor_on_the_same_one() -> None:
+    now = [*ITEMS]
+    menu = Menu(line("Title"), ITEMS, start=2, now=lambda: now)
+    async with running(Stage(menu), (80, 24)) as (app, pilot):
+        now[:] = [MenuItem(line("new"), ITEMS[0].target, line("above")), *ITEMS]
+        for is_empty in (False, True):
+            if is_empty:
+                # A list that is empty for now leaves the menu as it was.
+                now.clear()
+            menu.follow()
+            await pilot.pause()
+            rows = [row.strip("┃ ") for row in lines_of(app)[-5:-1]]
+            assert rows == ["new      above", "first    beside", "second   off: not now", "▸ third"]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert CHOSEN == ["three"]
 
 
 async def test_tab_goes_round_and_a_double_click_chooses() -> None:

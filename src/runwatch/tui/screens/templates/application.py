@@ -45,6 +45,7 @@ from runwatch.view.text.safe_text import json_block, line
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
+    from runwatch.tui.widgets.panes.menu import MenuItem
 
 _PLAN: Final = "postTenantTemplatePlans"
 _READ: Final = "getTenantTemplateApplicationsByApplicationId"
@@ -147,13 +148,20 @@ class ApplicationScreen(CoveringScreen):
 
     def action_show_actions(self) -> None:
         """Show the available actions, and why others are unavailable."""
-        record = self._record
-        if record is None:
+        if self._record is None:
             self.open_more_keys()
             return
-        from runwatch.tui.flows.record_menus import command_item
-        from runwatch.tui.widgets.panes.menu import Menu, MenuItem
+        from runwatch.tui.widgets.panes.menu import Menu
 
+        title = (label_span(f"Actions   {self._spec.singular}"),)
+        self.open_overlay(Menu(title, self._action_items(), id="action-menu", now=self._action_items))
+
+    def _action_items(self) -> list[MenuItem]:
+        from runwatch.tui.flows.record_menus import command_item
+        from runwatch.tui.widgets.panes.menu import MenuItem
+
+        record = self._record
+        assert record is not None
         items = [
             MenuItem(
                 line(action.label),
@@ -169,8 +177,7 @@ class ApplicationScreen(CoveringScreen):
             for action in self._spec.actions
             if action.enabled_when(record)
         ]
-        items += command_item(self, commands)
-        self.open_overlay(Menu((label_span(f"Actions   {self._spec.singular}"),), items, id="action-menu"))
+        return [*items, *command_item(self, commands)]
 
     def _perform(self, action: ResourceAction[Any]) -> None:
         perform_action(self, self._record, action)

@@ -122,10 +122,11 @@ class Menu(ModalOverlay):
         """Show the items as they are now; the cursor stays on its item if it can."""
         if self._now is None or self.is_leaving:
             return
-        items = tuple(self._now())
-        for lines in self.query(_Items):
-            lines.follow(items)
-        self._count_rows_later()
+        # A list that has become empty leaves the menu as it was.
+        if items := tuple(self._now()):
+            for lines in self.query(_Items):
+                lines.follow(items)
+            self._count_rows_later()
 
     def on_resize(self, event: events.Resize) -> None:
         self._count_rows_later()
