@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from runwatch.view.spec.resource import Column
 from runwatch.view.text.safe_text import line
 from runwatch.view.text.styled_text import StyledText
 from tests.tui import samples
+from tests.tui.console import PATIENCE_S
 from tests.tui.look import Stage, lines_of, running
 
 
@@ -496,15 +498,22 @@ class Drawing(RecordTable):
         self.drawn.append(index)
         return super().draw_line(index, part, width, style)
 
+    async def has_drawn(self, pilot: Pilot[None]) -> None:
+        """Wait for the next frame, however late it comes on a busy machine."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not self.drawn:
+                await pilot.pause()
+        await pilot.pause()
+
 
 async def test_a_key_draws_the_row_it_leaves_and_the_row_it_reaches_and_no_other() -> None:
     table = Drawing()
     async with running(Stage(Pane(table)), draws_frames=True) as (app, pilot):
         table.show(samples.many(100))
-        await pilot.pause()
+        await table.has_drawn(pilot)
         table.drawn.clear()
         await pilot.press("down")
-        await pilot.pause()
+        await table.has_drawn(pilot)
         assert set(table.drawn) == {0, 1}
         assert in_sight(app)[1].startswith("┃ ▸ ")
         assert in_sight(app)[0].startswith("┃   ")
@@ -516,10 +525,10 @@ async def test_scrolling_by_a_row_draws_the_row_that_comes_and_those_under_the_c
         table.show(samples.many(100))
         last = table.rows_in_sight - 1
         table.move_cursor(last)
-        await pilot.pause()
+        await table.has_drawn(pilot)
         table.drawn.clear()
         await pilot.press("down")
-        await pilot.pause()
+        await table.has_drawn(pilot)
         assert table.scroll_y == 1
         assert set(table.drawn) == {last, last + 1}
 
@@ -529,11 +538,11 @@ async def test_the_same_rows_with_other_cells_are_drawn_anew_where_they_differ()
     async with running(Stage(Pane(table)), draws_frames=True) as (app, pilot):
         rows = samples.many(100)
         table.show(rows)
-        await pilot.pause()
+        await table.has_drawn(pilot)
         table.drawn.clear()
         rows[2].cells["age"] = StyledText(line("9h"))
         table.show(rows)
-        await pilot.pause()
+        await table.has_drawn(pilot)
         assert set(table.drawn) == {2}
         assert "9h" in in_sight(app)[2]
 
