@@ -67,8 +67,8 @@ def test_numbers_of_charts_are_below_each_other_and_all_have_words_or_none(room:
         (46, "a model with a name of 31 cells", 4),
         # A bar leaves its room to whole names, but not to names that are cut all the same.
         (40, "a model with a name of 31 cells", 0),
-        (39, "a model with…of 31 cells", 4),
-        (34, "a model with… of 31 cells", 0),
+        (39, "a model with a name of…", 4),
+        (34, "a model with a name of 3…", 0),
     ],
 )
 def test_names_take_the_room_that_numbers_and_bars_leave(cells: int, label: str, bar: int) -> None:

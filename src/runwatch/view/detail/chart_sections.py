@@ -11,7 +11,7 @@ from runwatch.view.detail.plots import Value, draw_bar, draw_stack, largest_valu
 from runwatch.view.detail.sections import DetailLine, DetailSection
 from runwatch.view.text.format import RenderContext
 from runwatch.view.text.glyphs import Glyphs, Role
-from runwatch.view.text.safe_text import SafeText, elide_middle, fit, line
+from runwatch.view.text.safe_text import SafeText, best_cut, elide_middle, fit, line, truncate
 
 WidthOf = Callable[[Sequence[SafeText]], int]
 """Returns the width left for values next to these labels, in cells."""
@@ -57,7 +57,7 @@ def largest_first(plotted: Iterable[ChartRow]) -> list[ChartRow]:
 def fit_labels(
     labels: Sequence[SafeText], value_cells: int, room_of: WidthOf, glyphs: Glyphs
 ) -> tuple[list[SafeText], int]:
-    """Cut labels in their middle that leave values no room, so that bars begin below each other.
+    """Cut labels that leave values no room, where they still differ, so that bars begin below each other.
 
     Labels longer than those of other details take the room that values leave.
 
@@ -73,7 +73,9 @@ def fit_labels(
     is_beside = (cells for cells in range(widest, 0, -1) if room_of([line("x" * cells, None)]) < room - 2)
     usual = next(is_beside, widest)
     most = min(widest, room - _LABEL_GAP - value_cells)
-    cut = [elide_middle(label, max(usual, most), glyphs.ellipsis) for label in labels]
+    width, mark = max(usual, most), glyphs.ellipsis
+    shorten = best_cut(labels, width, mark, truncate, elide_middle)
+    cut = [shorten(label, width, mark) for label in labels]
     return cut, room - _LABEL_GAP - most if most > usual else room_of(cut)
 
 

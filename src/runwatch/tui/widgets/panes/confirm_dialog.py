@@ -378,7 +378,7 @@ class ConfirmDialog(Dialog[None]):
             await box.remove_children()
             panel = ProblemPanel()
             await box.mount(panel)
-            panel.show(entry, next_step=next_step, names_key=False)
+            panel.show(entry, next_step=next_step)
             await box.mount(RowsBelow(panel.query_one(DetailView)))
             self._fit_body()
 

@@ -10,7 +10,6 @@ from textual.message import Message
 
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.messages import CopyRequested, PanelClosed
-from runwatch.tui.core.rendering import label_span
 from runwatch.tui.core.widget_app import get_app
 from runwatch.tui.widgets.lists.detail_layout import DetailLink
 from runwatch.tui.widgets.lists.detail_view import DetailView, text_section
@@ -63,7 +62,6 @@ class ProblemPanel(Pane):
         next_step: SafeText | None = None,
         links: Sequence[DetailLink] = (),
         request: object = None,
-        names_key: bool = True,
     ) -> None:
         """Show a problem.
 
@@ -72,7 +70,6 @@ class ProblemPanel(Pane):
             next_step: Replaces the next step from the code's explanation.
             links: Links to related records.
             request: Link target of the line that names the request; ``None`` for no link.
-            names_key: Whether its own frame names the key that leaves; a dialog around it does so itself.
         """
         self.entry = entry
         app, problem = get_app(self), entry.problem
@@ -83,9 +80,7 @@ class ProblemPanel(Pane):
             parts.append(line(problem.title))
         title = line(f" {app.glyphs.dot} ".join(parts))
         where = line(f" {app.glyphs.dot} ".join(line(part) for part in (entry.profile, entry.host) if part))
-        self.set_border_text(
-            title=((title, Role.BAD),), age=where, counters=(label_span("esc back"),) if names_key else ()
-        )
+        self.set_border_text(title=((title, Role.BAD),), age=where)
         self._fields.show(self._sections(entry, status, next_step, request), links)
 
     def show_raw(self, entry: ProblemEntry, json: SafeText) -> None:
@@ -95,7 +90,7 @@ class ProblemPanel(Pane):
 
     def clear(self) -> None:
         self.entry = None
-        self.set_border_text(title=line(""), age=line(""), counters=line(""))
+        self.set_border_text(title=line(""), age=line(""))
         self._fields.show(())
 
     def start_over(self) -> None:
