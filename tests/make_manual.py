@@ -152,7 +152,7 @@ def build_filters() -> str:
         "## Times, ages and numbers",
         "- An age is a number with `s`, `m`, `h` or `d`: `age<10m`, `ended<1h`, `created<7d`.\n"
         "- A time is a date, with or without a time of day: `created>2026-11-20`.\n"
-        "- A number is written plainly: `cost>=0.01`.\n"
+        "- A number is written plainly: `cost>=0.01`. It finds no cost that is known only in part, such as `≥0.0001`.\n"
         "- `>` and `<` with a value that the field cannot have, such as `cost>10m` or `age<5`, are refused.",
         "## Fields of each list",
         "The name in brackets is another name of the same field.",

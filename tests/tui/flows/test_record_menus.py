@@ -34,7 +34,9 @@ async def test_commands_are_copied_from_a_menu_of_their_own_and_a_live_run_says_
     service = ScriptedService(runs=[run("ex_0001", "running", created_at=at(60))], account=account())
     async with console(service, tmp_path, open_at="runs", until="▸ ● running") as driven:
         await driven.reaches("off: No result yet: the run is still running.", ".")
-        await driven.shows("off: No receipt yet: the run has not ended.")
+        await driven.until(
+            lambda: driven.text.count("off: No receipt yet: the run has not ended.") == 2, "both reasons"
+        )
         assert "runwatch runs" not in driven.text
         await driven.reaches("Copy the command for", *["down"] * 7, "enter")
         await driven.shows("Cancel the run", "runwatch runs cancel ex_0001")

@@ -117,8 +117,8 @@ def test_a_cell_is_the_same_day_for_each_check_and_equal_names_have_their_ids() 
     ]
 
 
-@pytest.mark.parametrize(("cells", "label"), [(47, "vrf_7c1e, platform baseline"), (46, "vrf_7c1e, pla…orm baseline")])
-def test_a_name_takes_the_room_that_its_values_leave_and_is_else_cut_in_its_middle(cells: int, label: str) -> None:
+@pytest.mark.parametrize(("cells", "label"), [(47, "vrf_7c1e, platform baseline"), (46, "vrf_7c1e, platform baseli…")])
+def test_a_name_takes_the_room_that_its_values_leave_and_is_else_cut(cells: int, label: str) -> None:
     def room_of(labels: Sequence[SafeText]) -> int:
         widest = max((len(label) for label in labels if len(label) <= 14), default=0)
         return cells - widest - 3 if widest else cells - 2 if labels else cells

@@ -103,6 +103,19 @@ def test_what_a_provider_answered_is_quoted_at_its_time() -> None:
     assert 'The provider answered: "no␛[31m such model".' in texts(completed(provider_errors=[words_alone]), events)
 
 
+def test_a_run_that_called_no_model_has_none_and_one_without_a_receipt_an_unknown_one() -> None:
+    def shown(facts: RunFacts) -> list[str]:
+        lines = [" ".join(str(one).split()) for one in detail_lines(RUNS, facts, UTC)]
+        return [one for one in lines if one.startswith(("provider ", "model ", "arm_id "))]
+
+    without = builders.echo_receipt()
+    none, unknown = ["provider –", "model –", "arm_id –"], ["provider ?", "model ?", "arm_id ?"]
+    assert shown(RunFacts(builders.run(status="completed", mode="echo"))) == none
+    assert shown(RunFacts(builders.run(status="failed"), receipt=without)) == none
+    assert shown(RunFacts(builders.run(status="failed"))) == unknown
+    assert shown(RunFacts(builders.run(status="running"), receipt=None)) == unknown
+
+
 def test_the_detail_of_a_run_quotes_each_refused_call_and_says_how_long() -> None:
     error = {"attempt": 2, "http_status": 503, "message": "try later", "retention_expires_at": "2026-11-27T10:00:00Z"}
     shown = [

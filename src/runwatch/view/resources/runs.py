@@ -222,11 +222,24 @@ def _its_arm(facts: RunFacts, _: object) -> LineTarget | None:
     return LineTarget((Arm.KIND, arm_id), line("")) if arm_id else None
 
 
-def _fact_line(name: str, path: str, draw: Callable[[Any], CellText] = line) -> ComputedLine:
-    """Return a line for one value; ``path`` is the run's member for it."""
+def _fact_line(
+    name: str,
+    path: str,
+    draw: Callable[[Any], CellText] = line,
+    *,
+    is_none: Callable[[RunFacts], bool] = lambda _: False,
+) -> ComputedLine:
+    """Return a line for one value.
+
+    Args:
+        path: The run's member for it.
+        is_none: Returns whether a run without the value is known to have none.
+    """
 
     def shown(facts: RunFacts, _: object, context: RenderContext) -> CellText:
         fact: SourcedValue[Any] = getattr(facts, name)
+        if fact.source == NO_SOURCE and is_none(facts):
+            return StyledText(line(context.glyphs.nothing), Role.QUIET)
         return _known(fact, draw(fact.value), context)
 
     def shows(facts: RunFacts) -> str:
@@ -237,6 +250,11 @@ def _fact_line(name: str, path: str, draw: Callable[[Any], CellText] = line) -> 
         return path if is_stated else ""
 
     return ComputedLine(name, shown, shows)
+
+
+def _called_none(facts: RunFacts) -> bool:
+    """Return whether a run without a known model called none: a test run, or one whose receipt names none."""
+    return facts.is_test or (facts.is_final and facts.receipt is not None)
 
 
 def _joined(words: Sequence[str] | None) -> SafeText:
@@ -380,6 +398,8 @@ def _shows_arm(facts: RunFacts) -> str:
 
 _UNDECIDED: Final = DecisionPacket({})
 
+_NO_RECEIPT_YET: Final = "No receipt yet: the run has not ended."
+
 _COST_WORDS: Final = (*AMOUNT_WORDS, *NO_CHARGE.split(), "limit")
 _LABEL_CELLS: Final = 8
 """Minimum cells of a label in a list."""
@@ -451,8 +471,9 @@ SECTIONS: Final = (
             ComputedLine("took", _took), ComputedLine("cost_usd", _cost_line, _shows_cost),
             ComputedLine("unknown_calls", _lacking, _shows_lacking),
             ComputedLine("estimated_calls", _guessed, lambda _: "estimated_calls"), ComputedLine("of the cap", _used),
-            _fact_line("provider", "current.provider"), _fact_line("model", "current.model_key", whole_model),
-            _fact_line("arm_id", "current.arm_id")._replace(leads=_its_arm),
+            _fact_line("provider", "current.provider", is_none=_called_none),
+            _fact_line("model", "current.model_key", whole_model, is_none=_called_none),
+            _fact_line("arm_id", "current.arm_id", is_none=_called_none)._replace(leads=_its_arm),
             _fact_line("cancelled_by", "cancelled_by")._replace(draw=_cancelled_by),
         ),
     ),
@@ -508,11 +529,12 @@ RUNS: Final = ResourceSpec[RunFacts](
         ),
         ResourceAction(
             "receipt", "Show its receipt", "receipts show", "getReceiptsByExecutionId",
-            enabled_when=lambda run: run.is_final, off_because="No receipt yet: the run has not ended.",
+            enabled_when=lambda run: run.is_final, off_because=_NO_RECEIPT_YET,
         ),
         ResourceAction(
             "connection", "Show the source it called", "", enabled_when=may_have_called,
             off_because="No provider call of it is known.",
+            off_for=lambda run: None if run.is_final else _NO_RECEIPT_YET,
         ),
         ResourceAction("label", "Label and note", ""),
         ResourceAction("again", "Run it again", "", "postExecutions"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from runwatch.records.receipt import Receipt
 from runwatch.records.run import Run
 from runwatch.tui.core.key_bindings import make_bindings
 from runwatch.tui.core.rendering import StyledSpan, StyledSpans, label_span, to_spans
-from runwatch.tui.screens.base.resource_screen import DETAIL_CELLS, ResourceScreen
+from runwatch.tui.screens.base.resource_screen import DETAIL_CELLS, MIN_DETAIL_CELLS, ResourceScreen
 from runwatch.tui.sources.receipt_totals import ReceiptTotalsModel, UsageReconciler
 from runwatch.tui.sources.row_sources import RowSource
 from runwatch.tui.sources.server_filter_source import ServerFilterSource
@@ -50,6 +50,9 @@ class ReceiptsScreen(ResourceScreen):
         "list.open", "screen.filter", "screen.spend", "screen.compare", "list.mark", "screen.facets", "screen.export",
         "screen.copy", "screen.add", "screen.raw", "screen.refresh", "screen.time", "app.quit",
     )  # fmt: skip
+
+    WANTED_DETAIL: ClassVar[int] = MIN_DETAIL_CELLS
+    """Reasons, models and amounts of the list come first."""
 
     def __init__(self, source: RowSource) -> None:
         super().__init__(RECEIPTS, source)
