@@ -51,6 +51,35 @@ async def test_a_profile_is_switched_to_by_its_name_and_the_view_stays(tmp_path:
         assert driven.app.profile_name == "work"
 
 
+async def test_a_profile_is_read_only_while_it_is_shown(tmp_path: Path) -> None:
+    work, home = work_service(), home_service()
+    async with both(tmp_path, work, home) as driven:
+
+        async def heard_in_a_minute() -> tuple[int, int]:
+            await driven.settle()
+            before = len(work.heard), len(home.heard)
+            await driven.pass_time(60)
+            await driven.settle()
+            return len(work.heard) - before[0], len(home.heard) - before[1]
+
+        await command(driven, "profile home")
+        await come_home(driven)
+        left, shown = await heard_in_a_minute()
+        assert (left, shown > 0) == (0, True)
+        await command(driven, "across all")
+        await driven.shows("starter", "pooled-open-model")
+        assert min(await heard_in_a_minute()) > 0
+        await command(driven, "across home")
+        await driven.hides("starter")
+        assert (await heard_in_a_minute())[0] == 0
+        await command(driven, "runs")
+        assert (await heard_in_a_minute())[0] == 0
+        await command(driven, "profile work")
+        await driven.shows("Switched to profile work")
+        shown, left = await heard_in_a_minute()
+        assert (shown > 0, left) == (True, 0)
+
+
 async def test_the_menu_of_profiles_says_where_one_is_and_switches(tmp_path: Path) -> None:
     more = "production = true\nread_only = true\n"
     async with both(tmp_path, work_service(), home_service(), more=more) as driven:

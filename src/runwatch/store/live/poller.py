@@ -301,7 +301,7 @@ class Poller:
             await self._clock.sleep(until_whole_second(self._clock, PROBE_S))
             if self.scheduler.has_hung(RunList.JOB):
                 self.scheduler.add("answer", JobPriority.SWEEP, self._look_for_answer)
-            if self._clock.monotonic() - self._heard_at < PROBE_S:
+            if self.scheduler.is_resting or self._clock.monotonic() - self._heard_at < PROBE_S:
                 continue
             if self.hold_s == 0 and self.budget.background_wait_s(is_sweep=True) == 0:
                 continue

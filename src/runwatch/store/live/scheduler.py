@@ -109,6 +109,8 @@ class Scheduler:
         self._lifted = asyncio.Event()
         self._was_held = False
         self._is_probing = False
+        self.is_resting = False
+        """Whether no further read goes, because nothing of the service is shown."""
 
     def add(
         self,
@@ -201,6 +203,17 @@ class Scheduler:
         self.resend_hung()
         for key in self._jobs:
             self.run_soon(key)
+
+    def rest(self) -> None:
+        """Start no further read until :meth:`go_on`; requests of the user go as before."""
+        self.is_resting = True
+
+    def go_on(self) -> None:
+        """Make all jobs due now if none went."""
+        if self.is_resting:
+            self.is_resting = False
+            self.run_all_soon()
+            self._wake.set()
 
     def ask_anyway(self) -> None:
         """End a rate-limit hold early for the user; a second 429 closes the gate again.
@@ -301,6 +314,8 @@ class Scheduler:
 
     def _step(self) -> float | None:
         """Start the jobs that may go now, and return the seconds until the next may; ``None`` means until woken."""
+        if self.is_resting:
+            return None
         hold_s = self._hold_s()
         if hold_s > 0:
             self._was_held = True

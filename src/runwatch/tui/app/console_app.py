@@ -607,6 +607,10 @@ class ConsoleApp(NavigatingApp):
     def screen_came(self, screen: ConsoleScreen) -> None:
         self.notices.put(screen)
 
+    def screen_is_in_front(self) -> None:
+        if self._profiles is not None:
+            self._profiles.rest_unseen()
+
     def _read_lists_of(self, screen: ConsoleScreen) -> None:
         """Poll the lists of this screen and stop polling those of the previous one."""
         if self.session is None:

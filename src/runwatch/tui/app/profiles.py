@@ -1,6 +1,7 @@
 """Sessions of the other profiles, for multi-profile lists.
 
 Each has its own client, key, scope, request budget and pollers, is opened on first use, and is closed with the console.
+It reads only while a screen shows its profile, so that a profile which the user has left gets no further request.
 The session of a profile other than the current one never writes: to act on a record, the user switches to its profile
 first, and the header bar shows that.
 """
@@ -15,6 +16,7 @@ from runwatch.settings.declarations import ENVIRONMENT_KEY, LOCAL
 from runwatch.settings.resolver import ENVIRONMENT_URL, SettingOptions, SettingsResolver
 from runwatch.tui.app.last_session import CACHED_KINDS
 from runwatch.tui.app.session_opening import open_service_session
+from runwatch.tui.flows.profile_switch import MultiProfileScreen
 
 if TYPE_CHECKING:
     from runwatch.store.session import ServiceSession
@@ -58,6 +60,7 @@ class ProfileManager:
 
     def choose(self, names: tuple[str, ...] | None) -> None:
         self._chosen = names
+        self.rest_unseen()
 
     def session(self, name: str) -> ServiceSession | None:
         console = self._console
@@ -67,6 +70,15 @@ class ProfileManager:
     def others(self) -> tuple[ServiceSession, ...]:
         """The open sessions besides the console's current one."""
         return tuple(self._sessions.values())
+
+    def rest_unseen(self) -> None:
+        """Let the sessions besides the current one read only while the screen shows their profiles."""
+        seen = self.shown if isinstance(self._console.console_screen, MultiProfileScreen) else ()
+        for name, session in self._sessions.items():
+            if name in seen:
+                session.live.scheduler.go_on()
+            else:
+                session.live.scheduler.rest()
 
     async def open(self, name: str) -> None:
         if self.session(name) is not None or name in self._opening or name == self._console.profile_name:
@@ -95,6 +107,7 @@ class ProfileManager:
             await session.close()
             return
         self._sessions[name] = session
+        self.rest_unseen()
         await session.start(CACHED_KINDS)
 
     def go_to(self, name: str) -> bool:
@@ -106,6 +119,7 @@ class ProfileManager:
             self._sessions.pop(name)
             if before is not None:
                 self._sessions[before.target.profile] = before
+            session.live.scheduler.go_on()
             console.switch_session(session)
         return True
 

@@ -185,6 +185,9 @@ class Console(WidgetApp):
         """Return a command that calls the same service from a shell."""
         return service_command(self.shell_service, words, *arguments)
 
+    def screen_is_in_front(self) -> None:
+        """Called when another screen has come to the front, new or again."""
+
     @property
     def profiles(self) -> ProfileSessions:
         """The profiles of the settings file, for lists over several of them."""

@@ -151,6 +151,7 @@ class ConsoleScreen(Screen[None]):
     @on(events.ScreenResume)
     async def _catch_up(self) -> None:
         """Update the screen when it comes to the front again."""
+        self.console.screen_is_in_front()
         self.update_header()
         self.show_hints()
         self.console.show_warnings()
