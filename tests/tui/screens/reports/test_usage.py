@@ -124,6 +124,10 @@ async def test_a_plot_out_of_sight_comes_into_it_when_it_is_grouped(tmp_path: Pa
         await driven.press("g", "shift+tab")
         await driven.reaches("by fee: █ usage", "s")
         assert getattr(driven.focused, "id", "") == "usage-text", "the pane whose plot has changed"
+        await driven.press("shift+tab", "z")
+        await driven.hides("by fee")
+        await driven.reaches("not grouped; possible by fee", "s")
+        assert "Limits" not in driven.text, "the pane that has the focus fills the window"
 
 
 @pytest.mark.exhaustive

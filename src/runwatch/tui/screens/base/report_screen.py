@@ -163,9 +163,11 @@ class ReportScreen(PeriodScreen):
     # Messages and key actions.
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Keep in mind the pane that has the focus, which comes back to it."""
+        """Keep in mind the pane that has the focus, which comes back to it; one that fills the window has it."""
         if isinstance(event.widget, DetailView):
             self._focused_last = event.widget
+            if self.has_class("-full"):
+                self._choose_pane()
 
     async def action_copy(self) -> None:
         value = self.focused.value if isinstance(self.focused, DetailView) else None
@@ -177,9 +179,12 @@ class ReportScreen(PeriodScreen):
 
     def action_full(self) -> None:
         """Switch the focused pane to the full window or back."""
+        self._choose_pane()
+        self.toggle_class("-full")
+
+    def _choose_pane(self) -> None:
         for pane in self.query("#panes > Pane"):
             pane.set_class(pane.has_focus_within, "-chosen")
-        self.toggle_class("-full")
 
     def action_refresh(self) -> None:
         self.reports.refresh()
