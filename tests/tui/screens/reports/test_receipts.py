@@ -204,6 +204,20 @@ async def test_the_receipts_and_the_usage_report_agree(tmp_path: Path) -> None:
         assert dict(query) == {"from": "2026-11-21", "to": "2026-11-21"}
         await driven.reaches("agrees: 0.1172 USD", "dollar_sign")
 
+        def asked_by(*keys: str) -> list[str]:
+            return [heard.head.path for heard in driven.service.heard[len(before) :] if heard.head.path in keys]
+
+        before = list(driven.service.heard)
+        await driven.press("r")
+        await driven.until(lambda: len(asked_by("/v1/receipts", "/v1/usage")) == 2, "both reads")
+        assert asked_by("/v1/receipts", "/v1/usage")[0] == "/v1/receipts", "the list comes before the report"
+        await driven.press("$")
+        before = list(driven.service.heard)
+        await driven.press("r")
+        await driven.until(lambda: bool(asked_by("/v1/receipts")), "the list to be read")
+        await driven.settle()
+        assert asked_by("/v1/usage") == [], "the report is compared with what is not shown"
+
 
 @pytest.mark.exhaustive
 async def test_the_hints_are_those_of_the_pane_with_the_focus(tmp_path: Path) -> None:

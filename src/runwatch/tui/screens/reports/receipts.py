@@ -281,12 +281,13 @@ class ReceiptsScreen(ResourceScreen):
         self._narrow()
 
     def action_refresh(self) -> None:
-        if self._reconciling is not None:
-            self._reconciling.refresh()
+        """Read the list, and after it the report that its spend is compared with, while that is shown."""
         if self._narrowed is None:
             super().action_refresh()
         else:
             self._narrowed.open()
+        if self._reconciling is not None and self._shows_spend:
+            self._reconciling.refresh()
 
     def server_filter_text(self) -> tuple[StyledSpan, ...]:
         narrowed = self._narrowed
