@@ -212,7 +212,10 @@ def empty_state_lines(
                 line(again or f"Nothing is read until you press {refresh}."),
             )
         case LoadState.NOT_OFFERED:
-            shown = {Run: "Runs", Receipt: "Receipts of runs"}.get(spec.record)
+            shown = {
+                Run: "Runs submitted or added here",
+                Receipt: "Receipts of listed, submitted and added runs",
+            }.get(spec.record)
             problem = None if failure is None else failure.problem
             said = f"This service offers no list of {spec.plural}"
             if problem is not None and problem.code == NOT_A_PROBLEM:
@@ -222,7 +225,7 @@ def empty_state_lines(
                 line(
                     f"Other screens keep working; {refresh} retries."
                     if shown is None
-                    else f"{shown} submitted or added here are shown instead; {key_of('screen.add')} adds ids."
+                    else f"{shown} are shown instead; {key_of('screen.add')} adds ids."
                 ),
             )
         case LoadState.ERROR if _is_withdrawn(state):

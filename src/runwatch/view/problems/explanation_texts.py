@@ -61,8 +61,8 @@ CODE_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "rate_limited": (
         "Too many requests came from this organization in a short time.",
-        "Wait the stated seconds; runwatch holds its requests back until then. The console then reads its lists and"
-        " events on by itself; a refused submit is never sent again by itself.",
+        "Wait the stated seconds, or a minute if none are stated; runwatch holds its requests back until then. The"
+        " console then reads its lists and events on by itself; a refused submit is never sent again by itself.",
     ),
     "upstream_unavailable": (
         "A model provider behind the service did not answer what it was asked for.",
