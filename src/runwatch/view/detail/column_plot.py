@@ -165,8 +165,8 @@ class ColumnPlot:
         """Return the rows that say what each pattern means, with its amount on the chosen day; or how days can be
         grouped.
 
-        It has the rows that its names and amounts need on any day, in the same order on every day, so that neither
-        they nor what is below them moves. In them is what the others consist of, if there is room.
+        It has the rows that its names and amounts need on any day, with the largest of the others, in the same order on
+        every day, so that neither they nor what is below them moves. In them are all others, if there is room.
         """
         if grouping is None:
             words = f"not grouped; possible by {', '.join(grouping.name for grouping in self.groupings)}"
@@ -186,17 +186,24 @@ class ColumnPlot:
         names = wrapped(
             f"{pattern} {line(name, 24)}" for pattern, name in zip(glyphs.patterns, grouping.series, strict=False)
         )
-        count = max([len(names), *(len(rows) for rows in map(rows_of, range(len(self.days))) if fits(rows))])
-        is_known = self.days[chosen].value is not None
-        others = grouping.others[chosen] if grouping.others and is_known else ()
-        amounts = [self._amount(name, value, chosen, glyphs) for name, value in others]
-        for inside in range(len(amounts), -1, -1):
-            most = "most " * (inside < len(amounts))
-            rows = rows_of(chosen, f" ({most}{', '.join(amounts[:inside])})" if inside else "")
-            if len(rows) <= count and fits(rows):
-                break
-        else:
-            rows = names
+
+        def insides(day: int) -> list[str]:
+            """Return what the others consist of on a day: whole, in fewer and fewer words, and not at all."""
+            others = grouping.others[day] if grouping.others and self.days[day].value is not None else ()
+            amounts = [self._amount(name, value, day, glyphs) for name, value in others]
+            return [
+                f" ({'most ' * (number < len(amounts))}{', '.join(amounts[:number])})" if number else ""
+                for number in range(len(amounts), -1, -1)
+            ]
+
+        def least_rows(day: int) -> int:
+            # The largest of the others has room.
+            drawn = (rows_of(day, inside) for inside in insides(day)[-2:])
+            return next((len(rows) for rows in drawn if fits(rows)), 0)
+
+        count = max([len(names), *map(least_rows, range(len(self.days)))])
+        drawn = (rows_of(chosen, inside) for inside in insides(chosen))
+        rows = next((rows for rows in drawn if len(rows) <= count and fits(rows)), names)
         return [truncate(row, cells, glyphs.ellipsis) for row in rows] + [line("")] * (count - len(rows))
 
     def _legend_entries(self, grouping: PlotGrouping, day: int, glyphs: Glyphs) -> list[tuple[SafeText, str]]:
