@@ -421,11 +421,11 @@ async def test_counts_that_outgrow_the_border_have_signs_for_words_and_none_is_l
 
 
 async def test_a_click_selects_a_row_and_a_second_one_opens_it(tmp_path: Path) -> None:
-    async with console(noon.service(), tmp_path, size=SIZE, until=noon.FALLBACK) as driven:
-        await driven.click_text(noon.FALLBACK)
+    async with console(noon.service(), tmp_path, size=SIZE, until="fallback_exhausted") as driven:
+        await driven.click_text("fallback_exhausted")
         assert driven.table.cursor_key == noon.FALLBACK
         assert isinstance(driven.focused, RecordTable)
-        await driven.click_text(noon.FALLBACK, times=2)
+        await driven.click_text("fallback_exhausted", times=2)
         await driven.until(lambda: isinstance(driven.focused, EventLog), "the run to open")
         assert "Runs › 5c9d…80b1" in driven.text
         await driven.click_text("Summary")
