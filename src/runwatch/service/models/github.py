@@ -30,7 +30,7 @@ def find(transaction: Transaction, tenant_id: str, repository: str) -> Row | Non
 
 
 def require(transaction: Transaction, tenant_id: str, repository: str) -> Row:
-    """Return the recorded connection of a repository; refuses with ``invalid_state`` if there is none."""
+    """Return the recorded connection of a repository. Refuses with ``invalid_state`` if it is not connected."""
     connection = find(transaction, tenant_id, repository)
     if connection is None:
         raise RefusalError(
