@@ -194,6 +194,17 @@ async def test_a_run_at_work_is_never_said_to_have_no_event(status: str, words: 
         await driven.shows(words)
 
 
+async def test_the_frame_of_a_tile_names_a_cost_and_no_test_run(tmp_path: Path) -> None:
+    async with console(noon.service(), tmp_path, until="8f21") as driven:
+        for chosen in (noon.LIVE, noon.TEST):
+            await driven.select(chosen)
+            await driven.press("space")
+        await on_wall(driven)
+        await driven.comes("cost 0.0142", within_s=30)
+        await driven.shows("· test run")
+        assert "cost test run" not in driven.text
+
+
 async def test_marked_runs_alone_are_shown_and_enter_opens_one(tmp_path: Path) -> None:
     async with console(noon.service(), tmp_path, until="8f21") as driven:
         for chosen in (noon.LIVE, noon.FALLBACK):

@@ -517,8 +517,8 @@ class RunWallScreen(ConsoleScreen):
         for column in RUNS.columns:
             if column.id in {"took", "cost"} and (drawn := column.draw(facts, context)) is not None:
                 text, role = with_role(drawn)
-                # A duration says by itself what it is.
-                name = "cost " if column.id == "cost" else ""
+                # A duration and a test run say by themselves what they are.
+                name = "cost " if column.id == "cost" and not facts.is_test else ""
                 cells[column.id] = (line(f"{name}{text}", None), role)
         dot = label_span(f" {glyphs.dot} ")
         offline = label_span("") if self._is_end_known(facts.id) else self.offline_span()
